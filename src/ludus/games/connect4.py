@@ -1,0 +1,231 @@
+"""Connect-4: drop stones into columns; four in a row (or any other number) wins. Any rows, columns and line length."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ludus.errors import BadPosition, IllegalMove
+from ludus.game import Game, require
+from ludus.games._grid import draw_grid, letters, read_grid, write_grid
+
+# The stones of a player are bits, column by column from the left, each from the bottom up, with one bit above every
+# column that is never set, so that no line runs on from the top of one column to the bottom of the next:
+#
+#      6  13  20  27  34  41  48     never set
+#      5  12  19  26  33  40  47
+#      4  11  18  25  32  39  46
+#      3  10  17  24  31  38  45
+#      2   9  16  23  30  37  44
+#      1   8  15  22  29  36  43
+#      0   7  14  21  28  35  42
+#
+# Boards of up to 64 bits take one word, whatever their shape, and so share their machine code; larger ones take more.
+
+
+class Connect4(NamedTuple):
+    rows: int = 6
+    columns: int = 7
+    line: int = 4
+
+
+def state_dtype(words):
+    return np.dtype(
+        [("stones", np.uint64, (2, words)), ("heights", np.int8, (16 * words,)), ("ply", np.int16), ("winner", np.int8)]
+    )
+
+
+def reset(rules, state, random):
+    state.stones[:] = np.uint64(0)
+    state.heights[:] = 0
+    state.ply = 0
+    state.winner = -1
+
+
+def to_move(rules, state):
+    return state.ply & 1
+
+
+def legal(rules, state, player, actions):
+    count = 0
+    for column in range(rules.columns):
+        if state.heights[column] < rules.rows:
+            actions[count] = column
+            count += 1
+    return count
+
+
+def play(rules, state, action):
+    me = state.ply & 1
+    bit = action * (rules.rows + 1) + state.heights[action]
+    state.stones[me, bit >> 6] |= np.uint64(1) << np.uint64(bit & 63)
+    state.heights[action] += 1
+    state.ply += 1
+    if in_line(rules, state.stones[me], bit):
+        state.winner = me
+
+
+def outcome(rules, state, values):
+    if state.winner >= 0:
+        values[state.winner] = 1.0
+        values[1 - state.winner] = -1.0
+        return True
+    if state.ply == rules.rows * rules.columns:
+        values[:] = 0.0
+        return True
+    return False
+
+
+def in_line(rules, stones, bit):
+    """Does the stone at `bit` stand in a line of one's own?"""
+    if stones.size > 1:
+        return completes(rules, stones, bit)
+    height = rules.rows + 1
+    for step in (1, height - 1, height, height + 1):
+        run = stones[0]
+        for _ in range(rules.line - 1):
+            run &= run >> np.uint64(step)
+        if run:
+            return True
+    return False
+
+
+def completes(rules, stones, bit):
+    """Would a stone at `bit` stand in a line?"""
+    height = rules.rows + 1
+    for step in (1, height - 1, height, height + 1):
+        count = 1
+        at = bit + step
+        while has(stones, at):
+            count += 1
+            at += step
+        at = bit - step
+        while has(stones, at):
+            count += 1
+            at -= step
+        if count >= rules.line:
+            return True
+    return False
+
+
+def has(stones, bit):
+    return 0 <= bit < 64 * stones.size and (stones[bit >> 6] >> np.uint64(bit & 63)) & np.uint64(1) != 0
+
+
+def observe(rules, state, player, planes):
+    """Own stones, the other's stones; row 0 at the bottom."""
+    for plane in range(2):
+        stones = state.stones[player if plane == 0 else 1 - player]
+        for column in range(rules.columns):
+            for row in range(rules.rows):
+                if has(stones, column * (rules.rows + 1) + row):
+                    planes[plane, row, column] = 1.0
+
+
+def symmetry(rules, state, which, image, actions, count):
+    """1 is the mirror image."""
+    image.stones[:] = state.stones
+    image.heights[:] = state.heights
+    image.ply = state.ply
+    image.winner = state.winner
+    if which == 0:
+        return
+    image.stones[:] = np.uint64(0)
+    for column in range(rules.columns):
+        there = rules.columns - 1 - column
+        image.heights[there] = state.heights[column]
+        for row in range(state.heights[column]):
+            bit = there * (rules.rows + 1) + row
+            for player in range(2):
+                if has(state.stones[player], column * (rules.rows + 1) + row):
+                    image.stones[player, bit >> 6] |= np.uint64(1) << np.uint64(bit & 63)
+    for i in range(count):
+        actions[i] = rules.columns - 1 - actions[i]
+
+
+def heuristic(rules, state, player):
+    """The empty cells that would complete a line, those of the player less those of the other."""
+    difference = 0
+    for column in range(rules.columns):
+        for row in range(state.heights[column], rules.rows):
+            bit = column * (rules.rows + 1) + row
+            if completes(rules, state.stones[player], bit):
+                difference += 1
+            if completes(rules, state.stones[1 - player], bit):
+                difference -= 1
+    return difference / (1.0 + abs(difference))
+
+
+class Connect4Game(Game):
+    Rules = Connect4
+    name = "connect4"
+    title = "Connect-4"
+
+    def setup(self):
+        rows, columns, line = self.rules
+        require(1 <= rows <= 120 and 1 <= columns <= 120, "connect4: rows and columns must be from 1 to 120")
+        require(line >= 2, "connect4: line must be at least 2")
+        words = max(-(-columns * (rows + 1) // 64), -(-columns // 16))
+        self.state = state_dtype(words)
+        self.actions = self.most_legal = columns
+        self.longest = rows * columns
+        self.observation = (2, rows, columns)
+        self.symmetries = 2
+
+    def cells(self, state):
+        """0 empty, 1 first player, 2 second player; row 0 on top."""
+        rows, columns, _ = self.rules
+        cells = np.zeros((rows, columns), np.int8)
+        for row in range(rows):
+            for column in range(columns):
+                for player in range(2):
+                    if has(state.stones[player], column * (rows + 1) + row):
+                        cells[rows - 1 - row, column] = player + 1
+        return cells
+
+    def write(self, state):
+        return write_grid(self.cells(state), ".xo")
+
+    def read(self, text, state):
+        rows, columns, _ = self.rules
+        cells = read_grid(text.strip(), rows, columns, ".xo")[::-1]
+        first, second = int((cells == 1).sum()), int((cells == 2).sum())
+        if first - second not in (0, 1):
+            raise BadPosition(f"x has {first} stones and o has {second}; x moves first, so o has as many or one less")
+        reset(self.rules, state, None)
+        state.ply = first + second
+        for column in range(columns):
+            for row in range(rows):
+                bit = column * (rows + 1) + row
+                if not cells[row, column]:
+                    continue
+                if row != state.heights[column]:
+                    raise BadPosition(f"the stone in column {letters(columns)[column]}, row {row + 1} hangs in the air")
+                state.heights[column] += 1
+                state.stones[cells[row, column] - 1, bit >> 6] |= np.uint64(1) << np.uint64(bit & 63)
+        for column in range(columns):
+            for bit in range(column * (rows + 1), column * (rows + 1) + state.heights[column]):
+                for player in range(2):
+                    if has(state.stones[player], bit) and in_line(self.rules, state.stones[player], bit):
+                        if state.winner == 1 - player:
+                            raise BadPosition("both players have a line")
+                        state.winner = player
+        if state.winner == (state.ply & 1):
+            raise BadPosition(f"{'xo'[state.winner]} has a line, yet the other player moved last")
+
+    def write_move(self, state, player, action):
+        return letters(self.rules.columns)[action]
+
+    def read_move(self, state, player, text):
+        names = letters(self.rules.columns)
+        name = text.strip().lower()
+        if name not in names:
+            raise IllegalMove(f"there is no column {text!r}; columns are {names[0]} to {names[-1]}")
+        if state.heights[names.index(name)] == self.rules.rows:
+            raise IllegalMove(f"column {name} is full")
+        return names.index(name)
+
+    def player_name(self, player):
+        return "xo"[player]
+
+    def draw(self, state):
+        return draw_grid(self.cells(state), ".xo", [], letters(self.rules.columns))

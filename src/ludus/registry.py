@@ -1,0 +1,79 @@
+"""Games by name: built in, in a user's own file, or through a bridge to another library."""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+import importlib
+import importlib.util
+import sys
+from pathlib import Path
+from typing import Any
+
+from ludus.errors import LudusError, UnknownGame
+from ludus.game import Game
+
+BRIDGES = {"openspiel": "ludus.openspiel"}
+"""What may stand before a colon in a game's name, and the module whose `make(rest, **options)` answers for it."""
+
+
+def names() -> list[str]:
+    """The built-in games."""
+    return sorted(file.stem for file in (Path(__file__).parent / "games").glob("*.py") if not file.stem.startswith("_"))
+
+
+def make(name: str, **options: Any) -> Game:
+    """A game by its name ("connect4"), by its file ("path/to/mygame.py") or through a bridge ("openspiel:hex")."""
+    scheme, colon, rest = name.partition(":")
+    if colon and scheme in BRIDGES:
+        return importlib.import_module(BRIDGES[scheme]).make(rest, **options)
+    return game_class(name)(**options)
+
+
+def game_class(name: str) -> type[Game]:
+    """The Game class of a built-in name or of a file."""
+    if name.endswith(".py") or "/" in name:
+        return _class_in(_load_file(Path(name)), name)
+    if name not in names():
+        close = difflib.get_close_matches(name, names(), 1)
+        hint = f"did you mean {close[0]}?" if close else f"there are {', '.join(names())}"
+        raise UnknownGame(f"no game is called {name!r}; {hint} A file of your own ends in .py")
+    return _class_in(importlib.import_module(f"ludus.games.{name}"), name)
+
+
+def _load_file(path: Path) -> Any:
+    path = path.expanduser().resolve()
+    if not path.is_file():
+        raise UnknownGame(f"there is no game file {path}")
+    # One module for each path and content: an edited file is loaded anew, and its stale code left alone.
+    source = path.read_bytes()
+    module_name = f"ludus_game_{path.stem}_{hashlib.sha256(bytes(path) + source).hexdigest()[:12]}"
+    if module_name in sys.modules:
+        return sys.modules[module_name]
+    spec = importlib.util.spec_from_file_location(module_name, path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[module_name] = module
+    folder = str(path.parent)
+    sys.path.insert(0, folder)  # so that the game may import helpers that lie beside it
+    try:
+        spec.loader.exec_module(module)
+    except LudusError:
+        raise
+    except Exception as error:
+        del sys.modules[module_name]
+        raise UnknownGame(f"{path.name} cannot be loaded: {type(error).__name__}: {error}") from error
+    finally:
+        sys.path.remove(folder)
+    return module
+
+
+def _class_in(module: Any, name: str) -> type[Game]:
+    found = [
+        value
+        for value in vars(module).values()
+        if isinstance(value, type) and issubclass(value, Game) and value.__module__ == module.__name__ and hasattr(value, "Rules")
+    ]
+    if len(found) != 1:
+        raise UnknownGame(f"{name} must define exactly one class derived from ludus.Game with Rules; it has {len(found)}")
+    return found[0]

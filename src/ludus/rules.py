@@ -1,0 +1,102 @@
+"""The generic functions of a game, dispatched on the class of `rules`.
+
+A game is a NamedTuple class (its *rules*: board size, variant), a state (a NumPy record, or a plain row of integers)
+and plain functions with the names below, all in one file. Generic code calls `legal(rules, state, ...)` and gets
+that game's `legal`: here by `type(rules)` when the code runs as plain Python, and in `ludus.native` by the Numba type
+of `rules` when it is compiled. Nothing in this file needs Numba.
+
+Required of every game:
+
+    reset(rules, state, random)              write the initial position; `random` (see ludus.chance) for random set-ups
+    to_move(rules, state)                    the player to move, from 0, or EVERYONE where all players move at once
+    legal(rules, state, player, actions)     write the ids of that player's legal actions into `actions`, return how many
+    play(rules, state, action)               make the move of the player to move
+    outcome(rules, state, values)            is the game over? then write each player's value, in [-1, 1], and return True
+
+Where the game has positions in which everyone moves (a player without a choice there gives action -1):
+
+    play_together(rules, state, actions)     make the moves of all players at once, one action for each
+
+Optional:
+
+    observe(rules, state, player, planes)    a network's input as that player sees it; `planes` arrives zeroed
+    symmetry(rules, state, which, image, actions, count)
+                                             write into `image` the position under symmetry number `which`, and replace
+                                             the first `count` ids in `actions` by their images; 0 is the identity
+    heuristic(rules, state, player)          a guess of that player's value, in [-1, 1]
+    fingerprint(rules, state)                64 bits, equal only for positions with the same future; without it the
+                                             bytes of the state are hashed
+"""
+
+from types import FunctionType
+from typing import Any
+
+EVERYONE = -1
+"""What `to_move` returns where all players move at once."""
+
+SIGNATURES = {
+    "reset": "rules, state, random",
+    "to_move": "rules, state",
+    "legal": "rules, state, player, actions",
+    "play": "rules, state, action",
+    "play_together": "rules, state, actions",
+    "outcome": "rules, state, values",
+    "observe": "rules, state, player, planes",
+    "symmetry": "rules, state, which, image, actions, count",
+    "heuristic": "rules, state, player",
+    "fingerprint": "rules, state",
+}
+REQUIRED = ("reset", "to_move", "legal", "play", "outcome")
+
+_namespaces: dict[type, dict[str, Any]] = {}
+
+
+def register(rules_class: type, namespace: dict[str, Any]) -> None:
+    """Say where the functions for `rules_class` are: a module's `__dict__`, or any dictionary by their names."""
+    _namespaces[rules_class] = namespace
+
+
+def namespace_of(rules_class: type) -> dict[str, Any]:
+    """The names around the functions of this class of rules."""
+    try:
+        return _namespaces[rules_class]
+    except KeyError:
+        raise TypeError(f"{rules_class.__name__} is not the rules of a game: no Game class names it") from None
+
+
+def implementation(rules_class: type, name: str) -> FunctionType | None:
+    """The game's own function of that name, or None where it has none."""
+    function = namespace_of(rules_class).get(name)
+    # A game file may import the generic function itself; that is not an implementation.
+    return function if isinstance(function, FunctionType) and function is not GENERIC.get(name) else None
+
+
+def generic(name: str, parameters: str) -> FunctionType:
+    """A function that hands over to the implementation for the class of its first argument."""
+    made: dict[str, Any] = {"implementation": implementation}
+    first = parameters.split(",")[0]
+    exec(
+        f"def {name}({parameters}):\n"
+        f"    function = implementation(type({first}), {name!r})\n"
+        f"    if function is None:\n"
+        f"        raise TypeError(type({first}).__name__ + ' has no function {name}({parameters})')\n"
+        f"    return function({parameters})\n",
+        made,
+    )
+    made[name].__doc__ = f"Hands over to `{name}` of the game (or selection rule) that the first argument is of."
+    made[name].__module__ = __name__
+    GENERIC[name] = made[name]
+    return made[name]
+
+
+GENERIC: dict[str, FunctionType] = {}
+reset = generic("reset", SIGNATURES["reset"])
+to_move = generic("to_move", SIGNATURES["to_move"])
+legal = generic("legal", SIGNATURES["legal"])
+play = generic("play", SIGNATURES["play"])
+play_together = generic("play_together", SIGNATURES["play_together"])
+outcome = generic("outcome", SIGNATURES["outcome"])
+observe = generic("observe", SIGNATURES["observe"])
+symmetry = generic("symmetry", SIGNATURES["symmetry"])
+heuristic = generic("heuristic", SIGNATURES["heuristic"])
+fingerprint = generic("fingerprint", SIGNATURES["fingerprint"])

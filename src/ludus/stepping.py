@@ -1,0 +1,27 @@
+"""One position at a time: look at it, and step to the next. Runs as plain Python, and compiled (see ludus.native)."""
+
+from ludus.rules import EVERYONE, legal, outcome, play, play_together, to_move
+
+
+def look(rules, states, values, actions, counts):
+    """Learn all there is to know of states[0]: returns (is the game over, who moves).
+
+    Fills `values` [players] where the game is over, else `actions` [players, most_legal] and `counts` [players].
+    """
+    state = states[0]
+    mover = EVERYONE
+    over = outcome(rules, state, values)
+    if not over:
+        mover = to_move(rules, state)
+        for player in range(counts.size):
+            if mover == EVERYONE or mover == player:
+                counts[player] = legal(rules, state, player, actions[player])
+    return over, mover
+
+
+def step(rules, states, joint):
+    """Play in states[0]: `joint` holds the mover's action, or one action for each player where everyone moves."""
+    if to_move(rules, states[0]) == EVERYONE:
+        play_together(rules, states[0], joint)
+    else:
+        play(rules, states[0], joint[0])
