@@ -6,6 +6,7 @@ move gives a new one. Both work in plain Python from the first moment; `Game.com
 
 from __future__ import annotations
 
+import hashlib
 import itertools
 from collections.abc import Sequence
 from functools import cached_property
@@ -40,6 +41,8 @@ class Game:
     """Are there positions where everyone moves at once?"""
     zero_sum: bool = True
     """Do the values of all players always add up to 0?"""
+    parallel: bool = True
+    """Do several threads search faster than one? Not where they wait for each other to run Python (see ludus.plain)."""
 
     # Set in setup(), since they may depend on the options.
     state: np.dtype | tuple[type, int]
@@ -60,7 +63,7 @@ class Game:
         if "Rules" in cls.__dict__:
             import sys
 
-            generic.register(cls.Rules, sys.modules[cls.__module__].__dict__)
+            generic.register(cls.Rules, sys.modules[cls.Rules.__module__].__dict__)
 
     def __init__(self, **options: Any):
         self.rules: Any = self.make_rules(**options)
@@ -152,10 +155,15 @@ class Game:
         if self.compiled:
             from ludus import native
 
-            return native.STEPPING[name](self.rules, states, *arguments)
+            result = native.STEPPING[name](self.rules, states, *arguments)
+            self.raise_pending()
+            return result
         with np.errstate(over="ignore"):  # fingerprints and bit boards wrap around, as they do in machine code
             plain = states if states.ndim == 2 else states.view(np.recarray)
             return getattr(stepping, name)(self.rules, plain, *arguments)
+
+    def raise_pending(self) -> None:
+        """Call this after every kernel: raises what a game in ordinary Python raised in it (see ludus.plain)."""
 
     def legal(self, state: Any, player: int) -> list[int]:
         """One player's legal actions, in plain Python."""
@@ -169,7 +177,7 @@ class Game:
     @property
     def identity(self) -> str:
         """Name, options and version: equal for games in which the same moves mean the same."""
-        options = ",".join(f"{name}={value}" for name, value in self.rules._asdict().items())
+        options = ",".join(f"{name}={_brief(value)}" for name, value in self.rules._asdict().items())
         return f"{self.name}({options})v{self.version}"
 
     def __repr__(self) -> str:
@@ -259,10 +267,7 @@ class Position:
     def play(self, move: str | Action) -> Position:
         """The position after a move, given in notation or as an action id (a tuple of ids where everyone moves)."""
         action = self.action_of(move) if isinstance(move, str) else move
-        if isinstance(action, tuple | list):
-            action = tuple(int(part) for part in action)
-        else:
-            action = int(action)
+        action = tuple(int(part) for part in action) if np.ndim(action) else int(action)  # type: ignore
         self._check(action)
         states = self.states.copy()
         joint = np.array(action if isinstance(action, tuple) else (action,), np.int32)
@@ -328,6 +333,13 @@ class Position:
         return hash(self.states.tobytes())
 
 
+def _brief(value: Any) -> str:
+    """An option in a word; of an array, a digest of all that it holds."""
+    if not isinstance(value, np.ndarray):
+        return str(value)
+    return hashlib.sha256(f"{value.dtype}{value.shape}".encode() + value.tobytes()).hexdigest()[:12]
+
+
 def convert_options(name: str, known: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:
     """Options given as text or as values, converted to the types of the defaults; BadOption names what is wrong."""
     options = dict(known)
@@ -338,7 +350,9 @@ def convert_options(name: str, known: dict[str, Any], given: dict[str, Any]) -> 
         kind = type(known[key])
         try:
             if kind is bool and isinstance(value, str):
-                options[key] = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}[value.lower()]
+                options[key] = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}[
+                    value.lower()
+                ]
             elif kind is int and isinstance(value, float) and not value.is_integer():
                 raise ValueError
             else:

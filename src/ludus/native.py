@@ -3,13 +3,14 @@
 Three things happen here, and a game's author need not know of any of them:
 
 * The Numba type of a game's rules is made from the class and a digest of the source that defines it. Compiled code is
-  cached on disk by the types of its arguments, so an edit of the source changes the type and the stale code is never found.
+  cached on disk by the types of its arguments, so an edit of the source changes the type, and stale code is not found.
 * The plain functions of a game file are compiled in a copy of their module's names, in which every plain function is
   compiled too: helpers need no decorator, and the module itself stays ordinary Python.
 * Each generic function is an overload that hands over to the compiled function of the game its first argument is of.
 """
 
 import hashlib
+import importlib
 import sys
 import time
 from pathlib import Path
@@ -19,38 +20,80 @@ from typing import Any
 import numba
 import numpy as np
 from numba import types
-from numba.core import event
+from numba.core import cgutils, event
+from numba.core.caching import FunctionCache
 from numba.core.datamodel import models
-from numba.extending import overload, register_model, typeof_impl
+from numba.core.errors import NumbaError
+from numba.core.imputils import impl_ret_borrowed, lower_getattr_generic
+from numba.core.typing.templates import AttributeTemplate, infer_getattr
+from numba.extending import NativeValue, overload, register_model, typeof_impl, unbox
 
 from ludus import chance, rules, stepping
 from ludus.errors import Unsuitable
 
 PACKAGE = Path(__file__).parent
-OPTIONS = {"error_model": "numpy", "nogil": True}
+OPTIONS: dict[str, Any] = {"error_model": "numpy", "nogil": True, "_nrt": False}
+"""How the engine and the games are compiled. Without Numba's runtime (`_nrt`) code cannot allocate arrays, and in
+return does not count references to those it is given: a search of small positions runs three times as fast. A function
+of a game that copies one array into another needs the runtime nevertheless, and gets it."""
 
 
 def kernel(function: Any = None, **options: Any) -> Any:
     """Compile a function of the engine on first use, cached on disk, without holding the interpreter's lock."""
     if function is None:
         return lambda plain: kernel(plain, **options)
-    return numba.njit(function, cache=True, **OPTIONS, **options)
+    made = numba.njit(function, **OPTIONS, **options)
+    made._cache = _Cache(function)
+    return made
+
+
+class _Cache(FunctionCache):
+    """Numba's cache of one kernel on disk, without two ways in which it fails."""
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        # Functions that call each other in a circle, or one that calls itself with other types, are linked through
+        # pointers that Numba sets when it compiles, and forgets to set when it loads: a call would end the process.
+        if ".numba.unresolved$" not in data.library.get_llvm_str():
+            super().save_overload(sig, data)
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        try:
+            return super().load_overload(sig, target_context)
+        except Exception:  # a damaged file, of whatever kind: compile and save it again
+            return None
+
+
+INNER = {**OPTIONS, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+"""The same for what only compiled code calls: compiled sooner, but with no way in, and a call from Python crashes."""
+
+
+def part(function: Any) -> Any:
+    """Compile a function that only kernels call, into each of them."""
+    return numba.njit(function, forceinline=True, **INNER)
 
 
 # --- The Numba type of a game's rules ---------------------------------------------------------------------------------
 
 
-class RulesType(types.NamedTuple):
-    """A named tuple type that is equal to another only if class, field types and digest of the source are."""
+class BundleType(types.Type):
+    """A NamedTuple that goes into parallel loops whole: Numba takes its own named tuples apart there, and puts them
+    together again as another type."""
 
-    def __init__(self, field_types: tuple[Any, ...], rules_class: type, digest: str):
-        super().__init__(field_types, rules_class)
+    def __init__(self, field_types: tuple[Any, ...], instance_class: Any, digest: str = ""):
+        self.types = tuple(field_types)
+        self.fields = dict(zip(instance_class._fields, self.types, strict=True))
+        self.instance_class = instance_class
         self.digest = digest
-        self.name = f"{rules_class.__module__}.{self.name}#{digest}"
+        described = ", ".join(map(str, field_types))
+        super().__init__(f"{instance_class.__module__}.{instance_class.__qualname__}({described})#{digest}")
 
     @property
     def key(self) -> str:
         return self.name
+
+
+class RulesType(BundleType):
+    """The type of a game's rules: equal to another only if class, field types and digest of the source are."""
 
     def __reduce__(self) -> Any:
         # By name, not by class: one index file of Numba's cache lists the types of every game ever compiled on
@@ -62,18 +105,77 @@ class RulesType(types.NamedTuple):
 class AbsentRulesType(types.Opaque):
     """Stands for the rules of a game, or a version of it, that this process has not loaded; equal to no RulesType."""
 
+    def __init__(self, *described: Any):
+        self.described = described
+        super().__init__(f"absent {described}")
+
+    def __reduce__(self) -> Any:
+        # As it came: a process that adds its own code to the index writes the entries of all other games again.
+        return _restore_type, self.described
+
 
 def _restore_type(field_types: Any, module: str, name: str, digest: str) -> Any:
     for rules_class, known in _digests.items():
         if (rules_class.__module__, rules_class.__qualname__, known) == (module, name, digest):
             return RulesType(field_types, rules_class, digest)
-    return AbsentRulesType(f"absent {module}.{name}#{digest} {field_types}")
+    return AbsentRulesType(field_types, module, name, digest)
 
 
-register_model(RulesType)(models.TupleModel)
+@register_model(BundleType)
+@register_model(RulesType)
+class _BundleModel(models.StructModel):
+    def __init__(self, manager: Any, bundle_type: Any):
+        super().__init__(manager, bundle_type, list(bundle_type.fields.items()))
+
+    # The same in memory as in registers (a truth value takes one bit there): parallel loops hand it over as it is.
+    def get_data_type(self) -> Any:
+        return self.get_value_type()
+
+    def as_data(self, builder: Any, value: Any) -> Any:
+        return value
+
+    def from_data(self, builder: Any, value: Any) -> Any:
+        return value
+
+
+@infer_getattr
+class _BundleAttribute(AttributeTemplate):
+    key = BundleType
+
+    def generic_resolve(self, bundle_type: Any, name: str) -> Any:  # type: ignore[override]
+        return bundle_type.fields.get(name)
+
+
+@lower_getattr_generic(BundleType)
+def _lower_attribute(context: Any, builder: Any, bundle_type: Any, value: Any, name: str) -> Any:
+    struct = cgutils.create_struct_proxy(bundle_type)(context, builder, value=value)
+    return impl_ret_borrowed(context, builder, bundle_type.fields[name], getattr(struct, name))
+
+
+@unbox(BundleType)
+def _unbox_bundle(bundle_type: Any, value: Any, c: Any) -> NativeValue:
+    struct = cgutils.create_struct_proxy(bundle_type)(c.context, c.builder)
+    failed = cgutils.false_bit
+    for index, (name, field_type) in enumerate(bundle_type.fields.items()):
+        field = c.unbox(field_type, c.pyapi.tuple_getitem(value, index))
+        setattr(struct, name, field.value)
+        failed = c.builder.or_(failed, field.is_error)
+    return NativeValue(struct._getvalue(), is_error=failed)
+
+
+def bundle(instance_class: Any) -> Any:
+    """Mark a NamedTuple of arrays as one to hand to kernels."""
+
+    @typeof_impl.register(instance_class)
+    def typeof_bundle(value: Any, context: Any) -> BundleType:
+        return BundleType(tuple(numba.typeof(field) for field in value), instance_class)
+
+    return instance_class
+
 
 _digests: dict[type, str] = {}
-_compiled: dict[type, dict[str, Any]] = {}
+_compiled: dict[Any, dict[str, Any]] = {}
+"""The compiled names of a class of rules, without Numba's runtime and, under (class, "nrt"), with it; see OPTIONS."""
 
 
 def enable(rules_class: type, **options: Any) -> None:
@@ -81,12 +183,22 @@ def enable(rules_class: type, **options: Any) -> None:
     if rules_class in _digests:
         return
     namespace = rules.namespace_of(rules_class)
-    files = _source_files(namespace)
+    if "NATIVE" in namespace:  # a module with what these rules need only in compiled code
+        importlib.import_module(namespace["NATIVE"])
+    homes = _source_homes(namespace)
+    if not homes:
+        raise Unsuitable(f"the rules {rules_class.__qualname__} can be compiled only if they are defined in a file")
     digest = hashlib.sha256(repr(sorted(options.items())).encode())
-    for file in sorted(files | _engine_files()):
+    for file in sorted(homes.keys() | _engine_files()):
         digest.update(Path(file).read_bytes())
+    for file in sorted(homes):
+        for name, value in sorted(homes[file].items()):
+            digest.update(_constant(name, value))
+    _give_own_name(rules_class)
     _digests[rules_class] = digest.hexdigest()[:16]
-    _compiled[rules_class] = _compile_namespace(namespace, files, {**OPTIONS, **options}, {})
+    for key, nrt in ((rules_class, False), ((rules_class, "nrt"), True)):
+        each = {**INNER, **options, "_nrt": nrt}
+        _compiled[key] = _compile_namespace(namespace, set(homes), each, _digests[rules_class])
 
     @typeof_impl.register(rules_class)
     def typeof_rules(value: Any, context: Any) -> RulesType:
@@ -97,7 +209,7 @@ def bounds_checked(value: Any) -> Any:
     """The same rules as an instance of a twin class, whose functions raise IndexError where they leave an array."""
     twin = _twins.get(type(value))
     if twin is None:
-        twin = _twins[type(value)] = type(f"BoundsChecked{type(value).__name__}", (type(value),), {})
+        twin = _twins[type(value)] = type(f"BoundsChecked{type(value).__qualname__}", (type(value),), {})
         twin.__module__ = type(value).__module__
         rules.register(twin, rules.namespace_of(type(value)))
         enable(twin, boundscheck=True)
@@ -109,66 +221,133 @@ _twins: dict[type, type] = {}
 
 def _engine_files() -> set[str]:
     """Numba's cache of a function does not notice an edit of another file that it calls into; the digest does."""
-    return {str(file) for file in [*PACKAGE.glob("*.py"), *(PACKAGE / "search").glob("*.py")]}
+    names = ("chance.py", "native.py", "rules.py", "stepping.py")
+    return {str(file) for file in [*(PACKAGE / name for name in names), *(PACKAGE / "search").glob("*.py")]}
 
 
-def _source_files(namespace: dict[str, Any]) -> set[str]:
-    """The game's own file and those of its helpers: of Ludus, or from the game's own folder."""
-    files: set[str] = set()
+def _give_own_name(rules_class: type) -> None:
+    """Numba's dispatcher tells named tuples apart by the bare name of their class, their fields and the fields' types.
+
+    Two files that each define `class Rules(NamedTuple)`, or two versions of one file, must not run each other's code.
+    """
+    taken = {known.__name__ for known in _digests}
+    plain, number = rules_class.__name__, 2
+    while rules_class.__name__ in taken:
+        rules_class.__name__ = f"{plain}_{number}"
+        number += 1
+
+
+def _constant(name: str, value: Any) -> bytes:
+    """What the machine code takes from a global name: a number or table made elsewhere is not in the source."""
+    if isinstance(value, np.ndarray):
+        return f"{name}:{value.dtype}{value.shape}".encode() + value.tobytes()
+    if isinstance(value, tuple):
+        return b"".join(_constant(f"{name}[{index}]", item) for index, item in enumerate(value))
+    if isinstance(value, bool | int | float | str | bytes | np.generic) and not name.startswith("__"):
+        return f"{name}={value!r}".encode()
+    return b""
+
+
+def _source_homes(namespace: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """The names of the game's own file and of its helpers' files (of Ludus, or beside the game's file), by file."""
+    homes: dict[str, dict[str, Any]] = {}
     pending = [namespace]
     while pending:
         names = pending.pop()
         file = names.get("__file__")
-        if file is None or file in files:
+        if file is None or file in homes:
             continue
-        files.add(file)
+        homes[file] = names
+        pending += [helper.__dict__ for helper in names.get("__helpers__", ())]
         for value in list(names.values()):
-            module = value if isinstance(value, ModuleType) else sys.modules.get(getattr(value, "__module__", None) or "")
-            source = getattr(module, "__file__", None)
-            if module and source and (PACKAGE in Path(source).parents or Path(source).parent == Path(file).parent):
-                pending.append(module.__dict__)
-    return files
+            if isinstance(value, FunctionType):
+                home = value.__globals__
+            elif isinstance(value, ModuleType):
+                home = value.__dict__
+            else:
+                home = getattr(sys.modules.get(getattr(value, "__module__", None) or ""), "__dict__", {})
+            source = Path(home.get("__file__") or "")
+            if PACKAGE in source.parents or source.parent == Path(file).parent:
+                pending.append(home)
+    return homes
 
 
-def _compile_namespace(
-    names: dict[str, Any], files: set[str], options: dict[str, Any], made: dict[str, dict[str, Any]]
-) -> dict[str, Any]:
-    """A copy of a module's names with every plain function of the `files` compiled, helpers from other files included."""
-    if names["__name__"] in made:
-        return made[names["__name__"]]
-    space = made[names["__name__"]] = dict(names)
-    for name, value in names.items():
-        if not isinstance(value, FunctionType) or value is rules.GENERIC.get(value.__name__):
-            continue
-        if value.__code__.co_filename not in files:
-            continue
-        if value.__globals__ is names:
-            plain = FunctionType(value.__code__, space, value.__name__, value.__defaults__, value.__closure__)
-            plain.__qualname__, plain.__module__ = value.__qualname__, value.__module__
-            space[name] = numba.njit(plain, **options)
-        else:
-            home = _compile_namespace(value.__globals__, files, options, made)
-            space[name] = home.get(value.__name__, value)
-    return space
+def _compile_namespace(names: dict[str, Any], files: set[str], options: dict[str, Any], digest: str) -> dict[str, Any]:
+    """A copy of a module's names, with every plain function compiled that is defined in one of the `files`."""
+    copies: dict[str, dict[str, Any]] = {}  # by the file of the module
+
+    def copy(module: dict[str, Any]) -> dict[str, Any]:
+        if module["__file__"] in copies:
+            return copies[module["__file__"]]
+        space = copies[module["__file__"]] = dict(module)
+        for name, value in module.items():
+            if isinstance(value, ModuleType) and getattr(value, "__file__", None) in files:
+                space[name] = ModuleType(value.__name__)
+                space[name].__dict__.update(copy(value.__dict__))
+            if not isinstance(value, FunctionType) or value is rules.GENERIC.get(value.__name__):
+                continue
+            if value.__code__.co_filename not in files:
+                continue
+            if value.__globals__ is module:
+                space[name] = numba.njit(renamed(name, value, space), **options)
+            else:
+                home = copy(value.__globals__)
+                space[name] = next((home[key] for key, found in value.__globals__.items() if found is value), value)
+        return space
+
+    def renamed(name: str, function: FunctionType, space: dict[str, Any]) -> FunctionType:
+        """The function among the copied names, called as no other function ever compiled on this machine.
+
+        Numba's linker takes functions of the same module, name and argument types, which different processes put into
+        the cache, for one and the same; and it wants to import the module again when it loads them from there.
+        """
+        plain = FunctionType(function.__code__, space, function.__name__, function.__defaults__, function.__closure__)
+        plain.__kwdefaults__ = function.__kwdefaults__
+        plain.__qualname__ = f"{function.__module__}.{name}#{digest}"
+        plain.__module__ = names["__name__"]
+        return plain
+
+    return copy(names)
 
 
 # --- The generic functions in compiled code ---------------------------------------------------------------------------
 
 
 def compiled(function: Any) -> Any:
-    """A plain function of Ludus (such as chance.below) for use inside kernels."""
-    return numba.njit(function, **OPTIONS)
+    """A plain function of Ludus for use inside kernels."""
+    return numba.njit(function, **INNER)
 
 
 def _no_heuristic(rules, state, player):
     return 0.0
 
 
+def _no_play(rules, state, action):
+    pass
+
+
 def _no_play_together(rules, state, actions):
     pass
 
 
-_DEFAULTS = {"heuristic": _no_heuristic, "play_together": _no_play_together}
+_DEFAULTS = {"heuristic": _no_heuristic, "play": _no_play, "play_together": _no_play_together}
+
+
+def _is_lean(first: Any, name: str, others: tuple[Any, ...]) -> bool:
+    """Does this function of a game do without Numba's runtime (see OPTIONS)?"""
+    if PACKAGE / "search" in Path(rules.namespace_of(first.instance_class)["__file__"]).parents:
+        return True  # selection rules
+    arguments = (first, *map(types.unliteral, others))
+    # With the runtime first: what fails without it, such as np.zeros, Numba would remember as failed for good.
+    with_runtime = _compiled[first.instance_class, "nrt"][name]
+    try:
+        with_runtime.compile(arguments)
+        if "NRT_MemInfo_alloc" in with_runtime.overloads[arguments].library.get_llvm_str():
+            return False
+        _compiled[first.instance_class][name].compile(arguments)
+    except NumbaError as error:
+        return "NRT required" not in str(error)
+    return True
 
 
 def find(first: Any, name: str, *others: Any) -> Any:
@@ -176,7 +355,7 @@ def find(first: Any, name: str, *others: Any) -> Any:
     if not isinstance(first, RulesType):
         return None
     if rules.implementation(first.instance_class, name) is not None:
-        return _compiled[first.instance_class][name]
+        return _compiled[first.instance_class if _is_lean(first, name, others) else (first.instance_class, "nrt")][name]
     if name == "fingerprint":
         return compiled(_hash_of_state(others[0]))
     return compiled(_DEFAULTS[name]) if name in _DEFAULTS else None
@@ -228,7 +407,12 @@ def _mix(h, value):
     return h ^ (h >> np.uint64(32))
 
 
-_chance = _compile_namespace(chance.__dict__, {chance.__file__}, OPTIONS, {})
+def compiled_names(module: ModuleType) -> dict[str, Any]:
+    """The names of a module of Ludus with its plain functions compiled, for use inside kernels."""
+    return _compile_namespace(module.__dict__, set(_source_homes(module.__dict__)), OPTIONS, "")
+
+
+_chance = compiled_names(chance)
 below, uniform = _chance["below"], _chance["uniform"]
 STEPPING = {"look": kernel(stepping.look), "step": kernel(stepping.step)}
 
@@ -243,6 +427,7 @@ class _Announcer(event.Listener):
         self.depth = self.functions = 0
         self.began = 0.0
         self.status: Any = None
+        self.said: set[str] = set()
 
     def on_start(self, started: Any) -> None:
         self.depth += 1
@@ -250,7 +435,8 @@ class _Announcer(event.Listener):
         if self.depth == 1:
             self.began, self.functions = time.perf_counter(), 1
             named = [kind for kind in started.data["args"] if isinstance(kind, RulesType)]
-            self.what = named[0].instance_class.__name__ if named else "the engine"
+            game = bool(named) and "choose" not in rules.namespace_of(named[0].instance_class)
+            self.what = named[0].instance_class.__qualname__ if game else "the search"
         elif self.status is None and time.perf_counter() - self.began > 0.4:
             from rich.console import Console
 
@@ -260,7 +446,9 @@ class _Announcer(event.Listener):
                 self.status.start()
             else:
                 self.status = False
-                console.print(f"Compiling {self.what} for this machine, once ...", highlight=False)
+                if self.what not in self.said:
+                    self.said.add(self.what)
+                    console.print(f"Compiling {self.what} for this machine, once ...", highlight=False)
         elif self.status:
             self.status.update(self.text())
 

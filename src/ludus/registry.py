@@ -6,8 +6,11 @@ import difflib
 import hashlib
 import importlib
 import importlib.util
+import os
 import sys
+from importlib.machinery import EXTENSION_SUFFIXES, SOURCE_SUFFIXES, ExtensionFileLoader, FileFinder, SourceFileLoader
 from pathlib import Path
+from types import CodeType
 from typing import Any
 
 from ludus.errors import LudusError, UnknownGame
@@ -22,8 +25,9 @@ def names() -> list[str]:
     return sorted(file.stem for file in (Path(__file__).parent / "games").glob("*.py") if not file.stem.startswith("_"))
 
 
-def make(name: str, **options: Any) -> Game:
+def make(name: str | os.PathLike[str], **options: Any) -> Game:
     """A game by its name ("connect4"), by its file ("path/to/mygame.py") or through a bridge ("openspiel:hex")."""
+    name = os.fspath(name)
     scheme, colon, rest = name.partition(":")
     if colon and scheme in BRIDGES:
         return importlib.import_module(BRIDGES[scheme]).make(rest, **options)
@@ -36,7 +40,7 @@ def game_class(name: str) -> type[Game]:
         return _class_in(_load_file(Path(name)), name)
     if name not in names():
         close = difflib.get_close_matches(name, names(), 1)
-        hint = f"did you mean {close[0]}?" if close else f"there are {', '.join(names())}"
+        hint = f"did you mean {close[0]}?" if close else f"there are {', '.join(names())}."
         raise UnknownGame(f"no game is called {name!r}; {hint} A file of your own ends in .py")
     return _class_in(importlib.import_module(f"ludus.games.{name}"), name)
 
@@ -48,32 +52,70 @@ def _load_file(path: Path) -> Any:
     # One module for each path and content: an edited file is loaded anew, and its stale code left alone.
     source = path.read_bytes()
     module_name = f"ludus_game_{path.stem}_{hashlib.sha256(bytes(path) + source).hexdigest()[:12]}"
-    if module_name in sys.modules:
-        return sys.modules[module_name]
-    spec = importlib.util.spec_from_file_location(module_name, path)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
+    known = sys.modules.get(module_name)
+    if known is not None and all(_content(helper) == helper.__content__ for helper in known.__helpers__):
+        return known
+    loader = _SourceLoader(module_name, str(path))
+    spec = importlib.util.spec_from_loader(module_name, loader, origin=str(path))
+    assert spec is not None
+    module: Any = importlib.util.module_from_spec(spec)
+    module.__file__ = str(path)
     sys.modules[module_name] = module
     folder = str(path.parent)
+    before = set(sys.modules)
     sys.path.insert(0, folder)  # so that the game may import helpers that lie beside it
+    sys.path_importer_cache[folder] = FileFinder(
+        folder, (ExtensionFileLoader, EXTENSION_SUFFIXES), (_SourceLoader, SOURCE_SUFFIXES)
+    )
     try:
-        spec.loader.exec_module(module)
-    except LudusError:
-        raise
-    except Exception as error:
+        loader.exec_module(module)
+    except BaseException as error:
         del sys.modules[module_name]
+        if isinstance(error, LudusError) or not isinstance(error, Exception):
+            raise
         raise UnknownGame(f"{path.name} cannot be loaded: {type(error).__name__}: {error}") from error
     finally:
         sys.path.remove(folder)
+        del sys.path_importer_cache[folder]
+        # Helpers belong to this game alone: another folder may have one of the same name, and this one may be edited.
+        module.__helpers__ = [
+            sys.modules.pop(name)
+            for name in sorted(set(sys.modules) - before)
+            if _lies_beside(path, name.partition(".")[0])
+        ]
+        for helper in module.__helpers__:
+            helper.__content__ = _content(helper)
     return module
+
+
+class _SourceLoader(SourceFileLoader):
+    """Reads the source itself: a compiled .pyc may be stale if a file is edited twice in one second."""
+
+    def get_code(self, fullname: str) -> CodeType:
+        return self.source_to_code(self.get_data(self.path), self.path)
+
+
+def _lies_beside(path: Path, name: str) -> bool:
+    return name != "ludus" and any((path.parent / place).is_file() for place in (f"{name}.py", f"{name}/__init__.py"))
+
+
+def _content(module: Any) -> bytes | None:
+    """What the file of a module holds now; None where there is none."""
+    file = Path(module.__file__ or "")
+    return file.read_bytes() if file.is_file() else None
 
 
 def _class_in(module: Any, name: str) -> type[Game]:
     found = [
         value
         for value in vars(module).values()
-        if isinstance(value, type) and issubclass(value, Game) and value.__module__ == module.__name__ and hasattr(value, "Rules")
+        if isinstance(value, type)
+        and issubclass(value, Game)
+        and value.__module__ == module.__name__
+        and hasattr(value, "Rules")
     ]
     if len(found) != 1:
-        raise UnknownGame(f"{name} must define exactly one class derived from ludus.Game with Rules; it has {len(found)}")
+        raise UnknownGame(
+            f"{name} must define exactly one class derived from ludus.Game with Rules; it has {len(found)}"
+        )
     return found[0]

@@ -9,9 +9,12 @@ Required of every game:
 
     reset(rules, state, random)              write the initial position; `random` (see ludus.chance) for random set-ups
     to_move(rules, state)                    the player to move, from 0, or EVERYONE where all players move at once
-    legal(rules, state, player, actions)     write the ids of that player's legal actions into `actions`, return how many
+    legal(rules, state, player, actions)     write that player's legal action ids into `actions`, return how many
+    outcome(rules, state, values)            is the game over? then write every player's value, in [-1, 1]
+
+Where the game has positions in which one player moves:
+
     play(rules, state, action)               make the move of the player to move
-    outcome(rules, state, values)            is the game over? then write each player's value, in [-1, 1], and return True
 
 Where the game has positions in which everyone moves (a player without a choice there gives action -1):
 
@@ -46,7 +49,8 @@ SIGNATURES = {
     "heuristic": "rules, state, player",
     "fingerprint": "rules, state",
 }
-REQUIRED = ("reset", "to_move", "legal", "play", "outcome")
+REQUIRED = ("reset", "to_move", "legal", "outcome")
+"""What every game has; and `play` or `play_together`, or both, as its positions need."""
 
 _namespaces: dict[type, dict[str, Any]] = {}
 

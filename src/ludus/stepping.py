@@ -14,7 +14,7 @@ def look(rules, states, values, actions, counts):
     if not over:
         mover = to_move(rules, state)
         for player in range(counts.size):
-            if mover == EVERYONE or mover == player:
+            if mover in (EVERYONE, player):
                 counts[player] = legal(rules, state, player, actions[player])
     return over, mover
 

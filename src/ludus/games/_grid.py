@@ -22,7 +22,7 @@ def write_grid(cells: np.ndarray, symbols: str) -> str:
 
 
 def read_grid(text: str, rows: int, columns: int, symbols: str, begin: int = 0) -> np.ndarray:
-    """The cells int8 [rows, columns] of a text as `write_grid` makes it; `begin` is where it stands in a longer text."""
+    """The cells int8 [rows, columns] of a text as `write_grid` makes it, which begins at `begin` of a longer text."""
     cells = np.zeros((rows, columns), np.int8)
     row = column = place = 0
     while place < len(text):
@@ -45,13 +45,17 @@ def read_grid(text: str, rows: int, columns: int, symbols: str, begin: int = 0) 
         elif mark in symbols[1:]:
             cell, after = symbols.index(mark), place + 1
         else:
-            raise BadPosition(f"{mark!r} is none of {' '.join(symbols[1:])}, a number of empty cells or '/'", begin + place)
+            raise BadPosition(
+                f"{mark!r} is none of {' '.join(symbols[1:])}, a number of empty cells or '/'", begin + place
+            )
         if column + width > columns:
             raise BadPosition(f"row {row + 1} has more than {columns} cells", begin + place)
         cells[row, column : column + width] = cell
         column, place = column + width, after
     if row + 1 != rows or column != columns:
-        raise BadPosition(f"the text ends in row {row + 1} of {rows} after {column} of {columns} cells", begin + len(text))
+        raise BadPosition(
+            f"the text ends in row {row + 1} of {rows} after {column} of {columns} cells", begin + len(text)
+        )
     return cells
 
 

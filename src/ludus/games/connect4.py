@@ -144,15 +144,52 @@ def symmetry(rules, state, which, image, actions, count):
 
 def heuristic(rules, state, player):
     """The empty cells that would complete a line, those of the player less those of the other."""
-    difference = 0
-    for column in range(rules.columns):
-        for row in range(state.heights[column], rules.rows):
-            bit = column * (rules.rows + 1) + row
-            if completes(rules, state.stones[player], bit):
-                difference += 1
-            if completes(rules, state.stones[1 - player], bit):
-                difference -= 1
-    return difference / (1.0 + abs(difference))
+    if state.stones.shape[1] == 1:
+        empty = np.uint64(0)
+        for column in range(rules.columns):
+            free = (np.uint64(1) << np.uint64(rules.rows - state.heights[column])) - np.uint64(1)
+            empty |= free << np.uint64(column * (rules.rows + 1) + state.heights[column])
+        mine = count_bits(completing(rules, state.stones[player, 0]) & empty)
+        theirs = count_bits(completing(rules, state.stones[1 - player, 0]) & empty)
+    else:
+        mine = theirs = 0
+        for column in range(rules.columns):
+            for row in range(state.heights[column], rules.rows):
+                bit = column * (rules.rows + 1) + row
+                mine += completes(rules, state.stones[player], bit)
+                theirs += completes(rules, state.stones[1 - player], bit)
+    return (mine - theirs) / (1.0 + mine + theirs)
+
+
+def completing(rules, stones):
+    """The bits where all other stones of some line stand already."""
+    cells = np.uint64(0)
+    height = rules.rows + 1
+    for step in (1, height - 1, height, height + 1):
+        for missing in range(rules.line):
+            run = ~np.uint64(0)
+            for k in range(rules.line):
+                if k != missing:
+                    run &= shifted(stones, (k - missing) * step)
+            cells |= run
+    return cells
+
+
+def shifted(word, places):
+    """The bits moved down, or up if `places` is negative."""
+    if places >= 64 or places <= -64:
+        return np.uint64(0)
+    if places < 0:
+        return word << np.uint64(-places)
+    return word >> np.uint64(places)
+
+
+def count_bits(word):
+    count = 0
+    while word:
+        word &= word - np.uint64(1)
+        count += 1
+    return count
 
 
 class Connect4Game(Game):
@@ -165,6 +202,8 @@ class Connect4Game(Game):
         require(1 <= rows <= 120 and 1 <= columns <= 120, "connect4: rows and columns must be from 1 to 120")
         require(line >= 2, "connect4: line must be at least 2")
         words = max(-(-columns * (rows + 1) // 64), -(-columns // 16))
+        if rows + 2 >= 64:
+            words = max(words, 2)  # the steps of a diagonal must be less than a word
         self.state = state_dtype(words)
         self.actions = self.most_legal = columns
         self.longest = rows * columns

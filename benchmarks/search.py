@@ -1,0 +1,160 @@
+"""The ground floor in figures: python -m benchmarks.search (about three minutes; OpenSpiel must be installed)."""
+
+import statistics
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pyspiel
+
+import ludus
+from benchmarks.measuring import about_this_run, in_turn, rate
+from ludus.search.forest import Forest, Uniform
+from ludus.search.playouts import simulate_in_turn
+from ludus.search.puct import Puct
+from ludus.search.solver import value_of
+from ludus.search.ucb1 import Ucb1
+
+ROWS: list[tuple[str, str, str, str]] = []
+
+
+def report(what: str, figure: str, peer: str = "", goal: str = "") -> None:
+    ROWS.append((what, figure, peer, goal))
+    print(f"{what:68} {figure:>28}  {peer}", flush=True)
+
+
+def against_openspiel(name: str, options: dict, spiel: str, simulations: int) -> None:
+    """UCT with one random playout a simulation, one thread, c = 1.4, from the initial position."""
+    game = ludus.make(name, **options)
+    forest = Forest(game, Ucb1(1.4), nodes=simulations + 1)
+    theirs = pyspiel.load_game(spiel)
+    state = theirs.new_initial_state()
+
+    def run_ours() -> int:
+        forest.plant(game.start())
+        return forest.search(simulations=simulations)
+
+    def run_theirs() -> int:
+        evaluator = pyspiel.RandomRolloutEvaluator(1, 1)
+        bot = pyspiel.MCTSBot(theirs, evaluator, 1.4, simulations, 1000, False, 1, False)
+        bot.mcts_search(state)
+        return simulations
+
+    run_ours()
+    mine, other, ratio = in_turn(run_ours, run_theirs)
+    size = " ".join(f"{key}={value}" for key, value in options.items())
+    report(
+        f"UCT, {name} {size}, {simulations:,} simulations",
+        f"{mine:,.0f} simulations/s",
+        f"{ratio:.1f} times OpenSpiel's C++ ({other:,.0f}/s)",
+        "5 times",
+    )
+
+
+def null_evaluator(name: str, options: dict, moves: str) -> None:
+    """The cost of the trees alone: 64 trees, PUCT, all positions judged alike."""
+    game = ludus.make(name, **options)
+    for threads in (1, 2):
+        forest = Forest(game, Puct(), trees=64, nodes=401, threads=threads)
+
+        def run(forest=forest) -> int:
+            forest.plant(game.start())
+            return forest.search(Uniform(), simulations=400)
+
+        run()
+        best = statistics.median(rate(run) for _ in range(5))
+        size = " ".join(f"{key}={value}" for key, value in options.items())
+        what = f"Null evaluator, 64 trees, {name} {size} ({moves} moves), {threads} thread{'s'[: threads - 1]}"
+        report(what, f"{best:,.0f} simulations/s", "", "1,000,000")
+
+
+def growth() -> None:
+    """The cost of a simulation in a small and in a large tree: the same kernel, processor time."""
+    game = ludus.make("connect4")
+    forest = Forest(game, Ucb1(1.4), nodes=1_000_001, edges=4_000_000)
+    costs: dict[int, list[float]] = {1_000: [], 1_000_000: []}
+    for _ in range(4):
+        for simulations, found in costs.items():
+            repeats = max(1, 200_000 // simulations)
+            began = time.thread_time()
+            for _ in range(repeats):
+                forest.plant(game.start())
+                budgets = np.array([simulations], np.int32)
+                simulate_in_turn(game.rules, forest.rule, forest.trees, forest.leaves, budgets, simulations)
+            found.append((time.thread_time() - began) / repeats / simulations)
+    small, large = (statistics.median(found[1:]) for found in costs.values())  # the first touches the memory
+    report(
+        "Cost of a simulation, connect4, tree of 1,000 and of 1,000,000",
+        f"{small * 1e6:.2f} and {large * 1e6:.2f} us",
+        f"factor {large / small:.2f}",
+        "factor 2",
+    )
+
+
+def time_budgets() -> None:
+    game = ludus.make("connect4")
+    forest = Forest(game, memory=1 << 28)
+    over = []
+    for seconds in (0.02, 0.05, 0.2) * 5:
+        forest.plant(game.start())
+        began = time.perf_counter()
+        forest.search(seconds=seconds)
+        over.append(time.perf_counter() - began - seconds)
+    report(
+        "Overrun of a time budget, UCT, 15 searches of 20 to 200 ms",
+        f"median {statistics.median(over) * 1e3:.1f}, most {max(over) * 1e3:.1f} ms",
+        "",
+        "10 ms",
+    )
+
+
+def start_up() -> None:
+    def seconds(*command: str) -> float:
+        times = []
+        for _ in range(5):
+            began = time.perf_counter()
+            subprocess.run([sys.executable, *command], capture_output=True, check=True)
+            times.append(time.perf_counter() - began)
+        return statistics.median(times)
+
+    bare = seconds("-c", "pass")
+    report("import ludus, less the start of Python", f"{seconds('-c', 'import ludus') - bare:.2f} s", "", "0.3 s")
+    report("ludus --help", f"{seconds('-m', 'ludus.cli', '--help'):.2f} s", "", "0.7 s")
+    first = "import ludus; from ludus.search.forest import Forest; g = ludus.make('connect4'); f = Forest(g, nodes=9);"
+    first += "f.plant(g.start()); f.search(simulations=5)"
+    report("A process that searches, compiled before", f"{seconds('-c', first):.2f} s", "", "1.5 s")
+
+
+def solving() -> None:
+    for rows, columns in ((5, 4), (5, 5)):
+        start = ludus.make("connect4", rows=rows, columns=columns).start()
+        value_of(ludus.make("connect4", rows=4, columns=4).start())
+        began = time.perf_counter()
+        value = value_of(start)
+        report(
+            f"Solve connect4 {rows} x {columns} from the empty board",
+            f"{time.perf_counter() - began:.2f} s",
+            f"value {value:g}",
+            "seconds",
+        )
+
+
+def main() -> None:
+    against_openspiel("connect4", {}, "connect_four", 20_000)
+    against_openspiel("breakthrough", {"height": 6, "width": 6}, "breakthrough(rows=6,columns=6)", 10_000)
+    null_evaluator("connect4", {}, "7")
+    null_evaluator("breakthrough", {"height": 8, "width": 8}, "about 22")
+    null_evaluator("connect4", {"columns": 40, "rows": 6}, "40")
+    growth()
+    time_budgets()
+    start_up()
+    solving()
+    print("\n" + about_this_run("python -m benchmarks.search") + "\n")
+    print("| what | measured | against | goal |\n| --- | --- | --- | --- |")
+    for row in ROWS:
+        print("| " + " | ".join(row) + " |")
+
+
+if __name__ == "__main__":
+    main()

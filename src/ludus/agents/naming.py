@@ -1,0 +1,132 @@
+"""Agents by name, the same grammar everywhere: `name[:part[:part ...]]`.
+
+    random                  any legal move
+    greedy                  the best move by the game's heuristic, one move ahead
+    uct:10000  uct:2s       tree search with random playouts, so many simulations or seconds a move
+    uct:1000:c=0.7          ... with options (see ludus.agents.uct)
+    solver                  perfect play; solver:10s gives up after 10 seconds
+    human                   asks on the terminal
+
+A part is a budget, an option as key=value, or a word (a file, for kinds that take one).
+"""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from ludus.agents.budget import Budget, looks_like_budget
+from ludus.errors import BadAgent
+
+if TYPE_CHECKING:
+    from ludus.agents.agent import Agent
+    from ludus.game import Game
+
+Factory = Callable[["Spec", "Game", int], "Agent"]
+"""Makes an agent from (spec, game, seed), or raises BadAgent where it cannot play this game."""
+
+KINDS: dict[str, str | Factory] = {
+    "random": "ludus.agents.random",
+    "greedy": "ludus.agents.greedy",
+    "uct": "ludus.agents.uct",
+    "solver": "ludus.agents.solver",
+    "human": "ludus.agents.human",
+}
+"""Every kind of agent: its factory, or the module whose `make` is one, loaded when it is first asked for."""
+
+
+@dataclass
+class Spec:
+    """An agent's name, taken apart."""
+
+    text: str
+    kind: str
+    budget: Budget | None = None
+    options: dict[str, str] = field(default_factory=dict)
+    words: list[str] = field(default_factory=list)
+
+    def read(self, **readers: Callable[[str], Any]) -> dict[str, Any]:
+        """The options that were given, each read by its reader, which raises ValueError with what it wants."""
+        self.refuse_words()
+        read = {}
+        for key, value in self.options.items():
+            if key not in readers:
+                has = f"its options are {', '.join(readers)}" if readers else "it has no options"
+                raise BadAgent(f"{self.text}: {self.kind} has no option {key!r}; {has}")
+            try:
+                read[key] = readers[key](value)
+            except ValueError as error:
+                raise BadAgent(f"{self.text}: {key} must be {error}, not {value!r}") from None
+        return read
+
+    def refuse_words(self) -> None:
+        if self.words:
+            raise BadAgent(
+                f"{self.text}: {self.words[0]!r} is neither a budget, such as 10000 or 2s, nor an option, such as c=0.7"
+            )
+
+    def refuse_budget(self) -> None:
+        if self.budget is not None:
+            raise BadAgent(f"{self.text}: {self.kind} takes no budget")
+
+
+def parse(text: str) -> Spec:
+    """Take an agent's name apart; whether its parts fit the kind is for the kind to say."""
+    kind, *parts = text.strip().split(":")
+    if kind not in KINDS:
+        close = difflib.get_close_matches(kind, KINDS, 1)
+        hint = f"did you mean {close[0]}?" if close else f"there are {', '.join(KINDS)}"
+        raise BadAgent(f"no agent is called {kind!r}; {hint}")
+    spec = Spec(text.strip(), kind)
+    for part in parts:
+        key, equals, value = part.partition("=")
+        if equals:
+            spec.options[key.strip()] = value.strip()
+        elif looks_like_budget(part):
+            if spec.budget is not None:
+                raise BadAgent(f"{text}: two budgets, {spec.budget} and {part}; give one")
+            try:
+                spec.budget = Budget.of(part)
+            except BadAgent as error:
+                raise BadAgent(f"{text}: {error}") from None
+        else:
+            spec.words.append(part)
+    return spec
+
+
+def make_agent(text: str, game: Game, seed: int = 0) -> Agent:
+    """The agent of that name, to play this game; the same seed gives the same moves."""
+    spec = parse(text)
+    factory = KINDS[spec.kind]
+    if isinstance(factory, str):
+        factory = importlib.import_module(factory).make
+    return factory(spec, game, seed)
+
+
+# --- Readers of options -----------------------------------------------------------------------------------------------
+
+
+def yes_or_no(text: str) -> bool:
+    answers = {"yes": True, "true": True, "1": True, "no": False, "false": False, "0": False}
+    if text.lower() not in answers:
+        raise ValueError("yes or no")
+    return answers[text.lower()]
+
+
+def number_from_0(text: str) -> float:
+    if not re.fullmatch(r"[0-9]*\.?[0-9]+", text):
+        raise ValueError("a number from 0 on")
+    return float(text)
+
+
+def size(text: str) -> int:
+    """Bytes, from 256MB and the like."""
+    units = {"": 1, "b": 1, "kb": 1 << 10, "mb": 1 << 20, "gb": 1 << 30}
+    found = re.fullmatch(r"([0-9]*\.?[0-9]+)\s*([a-z]*)", text.lower())
+    if not found or found[2] not in units or float(found[1]) <= 0:
+        raise ValueError("a size such as 256MB or 2GB")
+    return int(float(found[1]) * units[found[2]])

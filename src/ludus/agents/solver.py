@@ -1,0 +1,85 @@
+"""Perfect play: every position is solved exactly. For two rivals who move in turn, and games small enough."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from random import Random
+from typing import TYPE_CHECKING
+
+from ludus.agents.agent import Choice, player_asked
+from ludus.agents.budget import Budget
+from ludus.agents.naming import size
+from ludus.errors import BadAgent
+
+if TYPE_CHECKING:
+    from ludus.agents.agent import Progress
+    from ludus.agents.naming import Spec
+    from ludus.game import Game, Position
+
+
+class SolverAgent:
+    """Of the moves that keep the value, one at random."""
+
+    def __init__(
+        self, game: Game, name: str = "solver", budget: Budget | None = None, seed: int = 0, memory: int = 1 << 28
+    ):
+        self.game, self.name, self.budget, self.memory = game, name, budget, memory
+        self.random = Random(seed)
+        self.ready = False
+
+    def choose(
+        self,
+        position: Position,
+        budget: Budget | str | int | None = None,
+        player: int | None = None,
+        progress: Progress | None = None,
+    ) -> Choice:
+        from ludus.search.solver import solve
+
+        self._get_ready()
+        began = time.perf_counter()
+        player = player_asked(position, player)
+        allowed = self.budget if budget is None else Budget.of(budget)
+        solution = solve(position, limit=allowed.seconds if allowed else None, memory=self.memory)
+        actions = position.actions_of(player)
+        action = self.random.choice(sorted(solution.best))
+        move = position.game.write_move(position.state, player, action)
+        return Choice(
+            player,
+            action,
+            move,
+            actions,
+            values=[solution.values[action] for action in actions],
+            policy=[(action in solution.best) / len(solution.best) for action in actions],
+            value=solution.value,
+            line=[move],
+            simulations=solution.positions,
+            seconds=time.perf_counter() - began,
+            solved=True,
+        )
+
+    def new_game(self, seed: int) -> None:
+        self.random = Random(seed)
+        self._get_ready()
+
+    def _get_ready(self) -> None:
+        if not self.ready:
+            compile_solver(self.game.start(), self.memory)
+            self.ready = True
+
+
+def compile_solver(position: Position, memory: int) -> None:
+    """Do what takes long only once, so that no clock and no progress bar runs meanwhile."""
+    from ludus.search.solver import NotSolved, solve
+
+    with contextlib.suppress(NotSolved):
+        solve(position, limit=0.001, memory=memory)
+
+
+def make(spec: Spec, game: Game, seed: int) -> SolverAgent:
+    if spec.budget is not None and spec.budget.seconds is None:
+        raise BadAgent(f"{spec.text}: the solver's budget is a time, such as 10s, after which it gives up")
+    if game.players != 2 or not game.zero_sum or game.simultaneous:
+        raise BadAgent(f"{spec.text} cannot play {game.name}: it needs two players who move in turn, a zero-sum game")
+    return SolverAgent(game, spec.text, spec.budget, seed, **spec.read(memory=size))

@@ -1,0 +1,332 @@
+"""The command line. Every mistake of the user's gets one line on standard error and exit code 2, never a traceback.
+
+Nothing heavy is imported before a command needs it.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from ludus.game import Game, Position
+
+app = typer.Typer(
+    add_completion=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+
+GameName = Annotated[
+    str,
+    typer.Argument(metavar="GAME", help="A name from `ludus games`, a Python file of your own, or openspiel:NAME."),
+]
+Options = Annotated[
+    list[str] | None,
+    typer.Option("--option", "-o", metavar="NAME=VALUE", help="An option of the game; may be repeated."),
+]
+PositionText = Annotated[
+    str | None,
+    typer.Option("--position", metavar="TEXT", help="Start from this position instead of the game's first."),
+]
+Moves = Annotated[
+    str | None,
+    typer.Option("--moves", metavar="MOVES", help="Moves to play first, in the game's notation: 'd d c'."),
+]
+Seed = Annotated[int, typer.Option("--seed", metavar="N", help="The same seed gives the same moves and starts.")]
+
+AGENTS = "Agents: random, greedy, uct:10000 (simulations a move), uct:2s (seconds), uct:1000:c=0.7, solver, human."
+
+
+@app.callback(invoke_without_command=True)
+def ludus(
+    context: typer.Context,
+    version: Annotated[bool, typer.Option("--version", help="Show the version and exit.")] = False,
+) -> None:
+    """Ludus: AlphaZero for any board game on ordinary hardware.
+
+    \b
+    Begin with
+      ludus games                                  the games there are
+      ludus play connect4 --against uct:10000      play one
+      ludus match connect4 uct:1000 uct:100        let two agents play
+      ludus COMMAND --help                         what a command does, with examples
+
+    Wherever GAME is asked for, the path of a Python file of your own does as well.
+    """
+    if version:
+        from ludus import __version__
+
+        print(f"ludus {__version__}")
+    elif context.invoked_subcommand is None:
+        print(context.get_help())
+
+
+@app.command(short_help="List the games, their players and options.")
+def games() -> None:
+    """List the games, their players and their options."""
+    from ludus.terminal.tables import show_games
+
+    show_games()
+
+
+@app.command(short_help="Play against an agent in the terminal.", epilog=AGENTS)
+def play(
+    game: GameName,
+    against: Annotated[str, typer.Option(metavar="AGENT", help="Who plays the other side.")] = "uct:10000",
+    seat: Annotated[str, typer.Option(metavar="SEAT", help="first, second, 1 to the number of players.")] = "first",
+    option: Options = None,
+    position: PositionText = None,
+    moves: Moves = None,
+    seed: Seed = 0,
+) -> None:
+    """Play against an agent in the terminal.
+
+    Type moves in the game's notation. help lists what else can be typed: moves, hint, undo, board, quit.
+
+    \b
+    Examples
+      ludus play connect4 --against uct:2s --seat second
+      ludus play breakthrough --option height=6 --option width=6
+      ludus play tictactoe --against solver
+      ludus play path/to/mygame.py --against random
+    """
+    from ludus.terminal.play import Session, find_seat
+
+    start = start_of(make_game(game, option), position, moves, seed)
+    Session(start, against, find_seat(start.game, seat), seed).run()
+
+
+@app.command(short_help="Let agents play each other, and score them.", epilog=AGENTS)
+def match(
+    game: GameName,
+    agents: Annotated[list[str], typer.Argument(metavar="AGENT", help="As many agents as the game has players.")],
+    games: Annotated[int, typer.Option(metavar="N", help="How many games: a multiple of the number of players.")] = 20,
+    option: Options = None,
+    seed: Seed = 0,
+) -> None:
+    """Let agents play a match: each start from every seat, then wins, draws, losses and the score.
+
+    \b
+    Examples
+      ludus match connect4 uct:1000 uct:100 --games 100
+      ludus match tictactoe solver random
+      ludus match laststone uct:200 random random --games 30
+    """
+    from ludus.agents import make_agent
+    from ludus.terminal.tables import run_match
+
+    made = make_game(game, option)
+    run_match(made, [make_agent(agent, made) for agent in agents], games, seed)
+
+
+@app.command(short_help="Count the lines of play to a depth.")
+def perft(
+    game: GameName,
+    depth: Annotated[int, typer.Option(metavar="N", help="How many plies deep.")],
+    option: Options = None,
+    position: PositionText = None,
+    moves: Moves = None,
+) -> None:
+    """Count the lines of play to a depth: the classic check of a game's rules, and of their speed.
+
+    \b
+    Examples
+      ludus perft connect4 --depth 8
+      ludus perft breakthrough --depth 5 --option height=6 --option width=6
+    """
+    from ludus.errors import BadOption
+    from ludus.terminal.tables import show_perft
+
+    if depth < 1:
+        raise BadOption(f"--depth must be at least 1, not {depth}")
+    show_perft(start_of(make_game(game, option), position, moves), depth)
+
+
+@app.command(short_help="Solve a position exactly.")
+def solve(
+    game: GameName,
+    option: Options = None,
+    position: PositionText = None,
+    moves: Moves = None,
+    limit: Annotated[str | None, typer.Option(metavar="TIME", help="Give up after this long: 30s, 5min.")] = None,
+    memory: Annotated[str, typer.Option(metavar="SIZE", help="For the table of positions.")] = "256MB",
+) -> None:
+    """Solve a position exactly: its value, and every move's, with perfect play. For two-player games.
+
+    \b
+    Examples
+      ludus solve tictactoe
+      ludus solve connect4 --option rows=4 --option columns=5
+      ludus solve connect4 --moves 'd d d d d a e e e e e a b b b'
+    """
+    from ludus.terminal.tables import show_solution
+
+    seconds, size = read_limit(limit), read_size(memory)
+    show_solution(start_of(make_game(game, option), position, moves), seconds, size)
+
+
+@app.command(short_help="Measure what this machine does.")
+def bench(
+    game: Annotated[str | None, typer.Argument(metavar="[GAME]", help="By default connect4 and breakthrough.")] = None,
+    option: Options = None,
+    seconds: Annotated[float, typer.Option(metavar="S", help="For each figure.")] = 1.2,
+) -> None:
+    """Measure what this machine does: playouts, searches and games a second. Takes about 15 seconds.
+
+    Playouts are whole games of random moves. uct adds a tree to them. Tree operations are what a search costs when the
+    evaluation of positions costs nothing: a network can only make it slower. Games from Python go move by move through
+    the interface for people. Compiling is not counted.
+
+    \b
+    Examples
+      ludus bench
+      ludus bench breakthrough --option height=6 --option width=6
+    """
+    from ludus.errors import BadOption
+    from ludus.terminal.tables import show_bench
+
+    if not 0 < seconds <= 60:
+        raise BadOption(f"--seconds must be above 0 and at most 60, not {seconds:g}")
+    if game is None and option:
+        raise BadOption("--option needs a GAME before it")
+    show_bench([make_game(name, option) for name in ([game] if game else ["connect4", "breakthrough"])], seconds)
+
+
+@app.command(short_help="Check that a game of your own keeps its promises.")
+def check(
+    game: GameName,
+    option: Options = None,
+    games: Annotated[int, typer.Option(metavar="N", help="How many random games to play.")] = 20,
+    seed: Seed = 0,
+) -> None:
+    """Check that a game keeps its promises; for a game of your own. Exit code 1 if it breaks one.
+
+    Random games are played in plain Python and in machine code side by side: the same moves and results, ids in range,
+    nothing written out of bounds, text and notation read as they were written, symmetries that are ones.
+
+    \b
+    Example
+      ludus check path/to/mygame.py
+    """
+    from ludus.errors import BadOption
+    from ludus.terminal.tables import show_check
+
+    if games < 1:
+        raise BadOption(f"--games must be at least 1, not {games}")
+    if not show_check(make_game(game, option) if option else game, games, seed):
+        raise typer.Exit(1)
+
+
+# --- What the arguments mean ------------------------------------------------------------------------------------------
+
+
+def make_game(name: str, options: list[str] | None) -> Game:
+    """The game of a name, with options as name=value."""
+    from ludus.errors import BadOption
+    from ludus.registry import make
+
+    given: dict[str, str] = {}
+    for option in options or []:
+        key, equals, value = option.partition("=")
+        if not equals or not key.strip():
+            raise BadOption(f"--option takes name=value, not {option!r}")
+        given[key.strip()] = value.strip()
+    return make(name, **given)
+
+
+def start_of(game: Game, text: str | None, moves: str | None, seed: int = 0) -> Position:
+    """The game's first position or the one given, after the moves given."""
+    from ludus.errors import IllegalMove
+
+    position = game.parse(text) if text is not None else game.start(seed)
+    for number, move in enumerate((moves or "").split(), 1):
+        try:
+            position = position.play(move)
+        except IllegalMove as error:
+            raise IllegalMove(f"--moves, move {number}: {error}") from None
+    return position
+
+
+def read_limit(text: str | None) -> float | None:
+    """Seconds, from 30s or 5min."""
+    from ludus.agents import Budget
+    from ludus.errors import BadOption, LudusError
+
+    if text is None:
+        return None
+    try:
+        seconds = Budget.of(text).seconds
+    except LudusError:
+        seconds = None
+    if seconds is None:
+        raise BadOption(f"--limit must be a time above 0, such as 30s or 5min, not {text!r}")
+    return seconds
+
+
+def read_size(text: str) -> int:
+    from ludus.agents.naming import size
+    from ludus.errors import BadOption
+
+    try:
+        return size(text)
+    except ValueError as error:
+        raise BadOption(f"--memory must be {error}, not {text!r}") from None
+
+
+# --- The way in -------------------------------------------------------------------------------------------------------
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command and return its exit code."""
+    command = typer.main.get_command(app)
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    if hasattr(sys.stdin, "reconfigure"):
+        sys.stdin.reconfigure(errors="replace")
+    try:
+        with command.make_context("ludus", given) as context:
+            command.invoke(context)
+        sys.stdout.flush()
+    except typer.Exit as exit:
+        return exit.exit_code
+    except KeyboardInterrupt:
+        return fail("interrupted", 130)
+    except BrokenPipeError:  # whoever read our output has enough, as head does
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 141
+    except Exception as error:
+        if os.environ.get("LUDUS_TRACEBACK"):
+            raise
+        return fail(explain(error), 2)
+    return 0
+
+
+def fail(message: str, code: int) -> int:
+    """One line on standard error, after all that stands on standard output."""
+    sys.stdout.flush()
+    print(f"ludus: {' '.join(message.split())}", file=sys.stderr)
+    return code
+
+
+def explain(error: Any) -> str:
+    """What went wrong, in a line."""
+    from ludus.errors import LudusError
+
+    if isinstance(error, LudusError):
+        return str(error)
+    if hasattr(error, "format_message"):  # the command could not be understood
+        message = error.format_message().rstrip(".")
+        where = getattr(getattr(error, "ctx", None), "command_path", "ludus")
+        return f"{message[:1].lower()}{message[1:]}" + ("" if message.endswith("?") else f"; see {where} --help")
+    if isinstance(error, MemoryError):
+        return f"there is not enough memory ({error})" if str(error) else "there is not enough memory"
+    message = " ".join(f"{type(error).__name__}: {error}".split())
+    return f"{message[:400]} (LUDUS_TRACEBACK=1 shows where)"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

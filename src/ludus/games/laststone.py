@@ -1,0 +1,130 @@
+"""Last Stone: three players in turn take stones from one heap; who takes the last stone wins, the next comes second."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ludus.errors import BadPosition, IllegalMove
+from ludus.game import Game, require
+
+# Action i takes i + 1 stones. Who takes the last one gets 1, the player after that one 0, and the player before -1.
+#
+# As nobody is indifferent between two endings, backward induction gives one result. With r = stones mod (most + 2):
+#
+#     r = 1 .. most    the mover takes r stones, and will take the last one;
+#     r = 0            the mover takes 1 stone, and comes second: the player before takes the last one;
+#     r = most + 1     whatever the mover takes, the next player will take the last one.
+#
+# For, by induction, leaving r = 0 wins (the next player comes second), leaving r = most + 1 comes second (the player
+# after the next wins) and leaving anything else comes last; and each kind of heap reaches the best kind it can.
+
+
+class LastStone(NamedTuple):
+    stones: int = 12
+    most: int = 3
+
+
+STATE = np.dtype([("stones", np.int16), ("turn", np.int8)])
+
+
+def reset(rules, state, random):
+    state.stones = rules.stones
+    state.turn = 0
+
+
+def to_move(rules, state):
+    return state.turn
+
+
+def legal(rules, state, player, actions):
+    count = min(rules.most, state.stones)
+    for action in range(count):
+        actions[action] = action
+    return count
+
+
+def play(rules, state, action):
+    state.stones -= action + 1
+    state.turn = (state.turn + 1) % 3
+
+
+def outcome(rules, state, values):
+    if state.stones > 0:
+        return False
+    # The turn has passed on from the player who took the last stone.
+    values[(state.turn + 2) % 3] = 1.0
+    values[state.turn] = 0.0
+    values[(state.turn + 1) % 3] = -1.0
+    return True
+
+
+def observe(rules, state, player, planes):
+    """The stones side by side; then, all ones: it is the player's turn, the next player's, the third player's."""
+    for place in range(rules.stones):
+        planes[0, 0, place] = 1.0 if place < state.stones else 0.0
+        planes[1 + (state.turn - player) % 3, 0, place] = 1.0
+
+
+class LastStoneGame(Game):
+    Rules = LastStone
+    name = "laststone"
+    title = "Last Stone"
+    players = 3
+    state = STATE
+
+    def setup(self):
+        stones, most = self.rules
+        require(1 <= stones <= 10_000, "laststone: stones must be from 1 to 10000")
+        require(
+            1 <= most <= stones, "laststone: most, what one may take at once, must be from 1 to the number of stones"
+        )
+        self.actions = self.most_legal = most
+        self.longest = stones
+        self.observation = (4, 1, stones)
+
+    def solution(self, stones):
+        """What the mover, the next and the third player get with perfect play, and how many stones the mover takes.
+
+        0 stones to take where all choices are equally good.
+        """
+        rest = stones % (self.rules.most + 2)
+        if rest == 0:
+            return (0, -1, 1), min(stones, 1)
+        if rest == self.rules.most + 1:
+            return (-1, 1, 0), 0
+        return (1, 0, -1), rest
+
+    def write(self, state):
+        return f"{state.stones} {'abc'[state.turn]}"
+
+    def read(self, text, state):
+        begin = len(text) - len(text.lstrip())
+        stones, _, side = text.strip().partition(" ")
+        if not (stones.isascii() and stones.isdigit() and int(stones) <= self.rules.stones):
+            raise BadPosition(f"the number of stones must be from 0 to {self.rules.stones}, not {stones!r}", begin)
+        if side not in ("a", "b", "c"):
+            place = begin + len(stones) + 1
+            raise BadPosition(f"after the stones and a space comes a, b or c, whose turn it is, not {side!r}", place)
+        state.stones, state.turn = int(stones), "abc".index(side)
+
+    def write_move(self, state, player, action):
+        return str(action + 1)
+
+    def read_move(self, state, player, text):
+        number = text.strip()
+        if not (number.isascii() and number.isdigit()):
+            raise IllegalMove(f"{text!r} is not a move; give the number of stones to take")
+        if not 1 <= int(number) <= self.rules.most:
+            raise IllegalMove(f"one takes 1 to {self.rules.most} stones, not {number}")
+        if int(number) > state.stones:
+            raise IllegalMove(f"{number} is more than the {state.stones} stones that are left")
+        return int(number) - 1
+
+    def player_name(self, player):
+        return "abc"[player]
+
+    def draw(self, state):
+        if state.stones == 0:
+            return f"{self.player_name((state.turn + 2) % 3)} took the last stone"
+        heap = " ".join("ooooo"[: state.stones - place] for place in range(0, state.stones, 5))
+        return f"{heap}\n{self.player_name(state.turn)} to move"

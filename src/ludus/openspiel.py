@@ -1,0 +1,152 @@
+"""The games of OpenSpiel: ludus.make("openspiel:hex(board_size=5)"), or ludus.make("openspiel:hex", board_size=5).
+
+Any of its games can be played and searched in which players move in turn, nothing is hidden and nothing is random, for
+any number of players. OpenSpiel's states are the boards of a PlainGame, so it is slower than a game written for Ludus.
+
+Some games may last very long (chess: 17,695 plies), and a search keeps the history of every position it stores. So a
+game is cut after 1,000 plies, with the returns so far, which for nearly all games means a draw. To cut elsewhere, there
+is the option `longest` beside the game's own: ludus.make("openspiel:chess", longest=300).
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from typing import Any
+
+import numpy as np
+
+from ludus.errors import BadOption, UnknownGame, Unsuitable
+from ludus.game import convert_options, require
+from ludus.plain import PlainGame
+
+LONGEST = 1000
+
+
+class OpenSpielGame(PlainGame):
+    """A game of OpenSpiel; `spiel` is its own object for it."""
+
+    def __init__(self, spiel: Any, longest: int = 0):
+        self.spiel = spiel
+        kind = spiel.get_type()
+        natural = min(spiel.max_game_length(), LONGEST)
+        self.longest = longest or natural
+        name, _, parameters = str(spiel).removesuffix(")").partition("(")
+        cut = [f"longest={longest}"] if longest not in (0, natural) else []
+        given = ",".join([parameters] * bool(parameters) + cut)
+        self.name = f"openspiel:{name}({given})" if given else f"openspiel:{name}"  # type: ignore[misc]
+        self.title = f"{kind.long_name} (OpenSpiel)"  # type: ignore[misc]
+        self.players = spiel.num_players()
+        self.zero_sum = kind.utility.name == "ZERO_SUM"
+        lowest, highest = spiel.min_utility(), spiel.max_utility()
+        # What is 0 stays 0 where the players' utilities cancel; else the whole range is used.
+        self.middle = 0.0 if self.zero_sum else (lowest + highest) / 2
+        self.scale = max(highest - self.middle, self.middle - lowest) or 1.0
+        self.actions = self.most_legal = spiel.num_distinct_actions()
+        if kind.provides_observation_tensor:
+            planes, *size = spiel.observation_tensor_shape()
+            self.observation = (planes + self.players, *size)
+        sizes = (self.actions, self.longest, *(self.observation or ()))
+        require(min(sizes) > 0, f"{self.name}: a parameter is out of range")
+        super().__init__()
+
+    def setup(self) -> None:
+        pass  # all is known before
+
+    @property
+    def identity(self) -> str:
+        return f"{self.name}{'' if self.name.endswith(')') else '()'}v{self.version}"
+
+    def initial(self, seed: int) -> Any:
+        return self.spiel.new_initial_state()
+
+    def mover(self, board: Any) -> int:
+        return board.current_player()
+
+    def legal_actions(self, board: Any, player: int) -> list[int]:
+        return board.legal_actions(player)
+
+    def after(self, board: Any, action: int) -> Any:
+        return board.child(action)
+
+    def result(self, board: Any) -> list[float] | None:
+        if not board.is_terminal() and board.move_number() < self.longest:
+            return None
+        return [min(1.0, max(-1.0, (value - self.middle) / self.scale)) for value in board.returns()]
+
+    def features(self, board: Any, player: int) -> Any:
+        """OpenSpiel's observation, and a plane for each player that says who looks: many of its games do not tell."""
+        assert self.observation is not None
+        planes = np.zeros(self.observation, np.float32)
+        planes[: -self.players] = np.reshape(board.observation_tensor(player), planes[: -self.players].shape)
+        planes[player - self.players] = 1.0
+        return planes
+
+    def move_name(self, board: Any, player: int, action: int) -> str:
+        return board.action_to_string(player, action)
+
+    def picture(self, board: Any) -> str:
+        return str(board)
+
+
+def make(rest: str, **options: Any) -> OpenSpielGame:
+    """The game that OpenSpiel knows by this name, with its parameters in brackets or as options."""
+    try:
+        import pyspiel
+    except ImportError as error:
+        raise UnknownGame(f"openspiel:{rest} needs OpenSpiel ({error}): pip install open_spiel") from None
+    name, given = _parse(pyspiel, rest)
+    given.update(options)
+    kind = _kind_of(pyspiel, name)
+    known = dict(kind.parameter_specification)
+    nested = {key: given.pop(key) for key in list(given) if isinstance(known.get(key), dict)}
+    converted = convert_options(f"openspiel:{name}", {**known, "longest": 0}, given)
+    longest = converted["longest"]
+    for key, default in known.items():
+        require(default != {} or key in nested, f"openspiel:{name} needs the option {key}")
+    require(longest >= 0, f"openspiel:{name}: longest must be at least 1, or 0 for the game's own")
+    # Only what was given: the defaults of some parameters depend on others.
+    parameters = {key: converted[key] for key in given if key != "longest"}
+    for key, value in nested.items():
+        parameters[key] = pyspiel.game_parameters_from_string(value) if isinstance(value, str) else value
+    try:
+        spiel = pyspiel.load_game(name, parameters)
+        _check(spiel.get_type(), name)
+        return OpenSpielGame(spiel, longest)
+    except pyspiel.SpielError as error:
+        raise BadOption(f"openspiel:{name}: OpenSpiel says: {' '.join(str(error).split())[:200]}") from None
+
+
+def _parse(pyspiel: Any, rest: str) -> tuple[str, dict[str, Any]]:
+    # What OpenSpiel cannot read it reports on standard error too, so it gets only what it can.
+    rest = re.sub(r"\s*([(),=])\s*", r"\1", rest.strip())
+    if not re.fullmatch(r"\w+(\(.*\))?", rest) or rest.count("(") != rest.count(")"):
+        raise UnknownGame(f"openspiel:{rest} cannot be read; write it like openspiel:hex(board_size=5)")
+    parameters = pyspiel.game_parameters_from_string(rest)
+    return parameters.pop("name"), parameters
+
+
+def _kind_of(pyspiel: Any, name: str) -> Any:
+    if name.startswith("python_"):
+        import open_spiel.python.games  # noqa: F401  (registers them)
+    kinds = {kind.short_name: kind for kind in pyspiel.registered_games()}
+    if name not in kinds:
+        close = difflib.get_close_matches(name, kinds, 1)
+        hint = f"did you mean {close[0]}?" if close else "pyspiel.registered_names() lists them"
+        raise UnknownGame(f"OpenSpiel has no game {name!r}; {hint}")
+    return kinds[name]
+
+
+def _check(kind: Any, name: str) -> None:
+    """Refuse what the search cannot do, before anything is played."""
+    wants = (
+        (kind.dynamics, "SEQUENTIAL", "players who move in turn"),
+        (kind.chance_mode, "DETERMINISTIC", "no chance"),
+        (kind.information, "PERFECT_INFORMATION", "nothing hidden"),
+    )
+    for value, wanted, words in wants:
+        if value.name != wanted:
+            found = value.name.lower().replace("_", " ")
+            raise Unsuitable(
+                f"openspiel:{name} cannot be searched: it is {found}, and the bridge takes games with {words}"
+            )

@@ -1,0 +1,343 @@
+"""A forest: many trees of one game, searched together.
+
+Every round brings one leaf from each tree (several, for few trees, under virtual loss), one batch goes to the
+evaluator, and its answers travel up. Random playouts need no evaluator and never leave compiled code. Each tree has its
+own random numbers, so the result depends on the seed alone, not on the number of threads.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numba
+import numpy as np
+
+from ludus import native
+from ludus.chance import generators
+from ludus.errors import BadOption, Unsuitable
+from ludus.game import Game, Position
+from ludus.rules import EVERYONE
+from ludus.search import playouts, reuse, rounds, tree
+from ludus.search.gumbel import Gumbel
+from ludus.search.leaves import Batch, Leaves, make_leaves
+from ludus.search.ucb1 import Ucb1
+
+Progress = Callable[[float], None]
+"""Called during a search with the part of the budget that is spent, from 0 to 1."""
+
+LONGEST_PATH = 1024
+"""A path is cut here: only transpositions could make it longer than the game, by running in circles."""
+
+
+class Evaluator(Protocol):
+    """Judges positions: the seam between the trees and a network."""
+
+    def evaluate(self, batch: Batch) -> None:
+        """Fill batch.logits, aligned with batch.actions, and batch.values."""
+
+
+class Uniform:
+    """Knows nothing: every move alike, every value 0. What remains is the cost of the trees."""
+
+    def evaluate(self, batch: Batch) -> None:
+        batch.logits[:] = 0.0
+        batch.values[:] = 0.0
+
+
+@dataclass
+class Root:
+    """What a search came to at the root of one tree, for one player that decides there."""
+
+    player: int
+    actions: np.ndarray  # int32 [k], in the game's order
+    visits: np.ndarray  # int32 [k]
+    values: np.ndarray  # float64 [k]: each move's value for the player; NaN if never visited
+    priors: np.ndarray  # float32 [k]
+    policy: np.ndarray  # float32 [k]: to learn from, or to sample a move from
+    best: int  # the action to play
+    value: float  # the position's value for the player
+    solved: bool  # are `value` and `best` proven?
+
+
+class Forest:
+    """B trees over one game, in arrays whose size never changes."""
+
+    def __init__(
+        self,
+        game: Game,
+        rule: Any = None,
+        *,
+        trees: int = 1,
+        nodes: int | None = None,
+        edges: int | None = None,
+        memory: int | None = None,
+        leaves: int = 1,
+        transpositions: bool = False,
+        threads: int = 1,
+        seed: int = 0,
+    ):
+        """Room in each tree for `nodes` positions and `edges` moves, but no more than fit into `memory` bytes in all.
+
+        When a tree is full the search goes on without growing it. `rule` is a selection rule (default Ucb1());
+        `leaves`, how many each tree may bring in one round.
+        """
+        if trees < 1 or leaves < 1 or threads < 1:
+            raise BadOption("a forest needs at least one tree, one leaf a round and one thread")
+        self.game = game.compile()
+        self.rule = Ucb1() if rule is None else rule
+        if isinstance(self.rule, Gumbel) and game.simultaneous:
+            raise Unsuitable(f"{game.name}: Gumbel search is for games in which players move in turn; use Puct")
+        native.enable(type(self.rule))
+        # Games in ordinary Python run one at a time, whatever the threads.
+        self.threads = min(threads, threads_of_this_machine()) if game.parallel else 1
+        blocks = game.players if game.simultaneous else 1
+        room = blocks * game.most_legal
+        nodes, edges = _sizes(game, trees, nodes, edges, memory, leaves, transpositions)
+        table = 1 << max(1, (2 * nodes - 1).bit_length())
+        self.trees = tree.Trees(
+            states=_empty_states(game, trees * nodes),
+            nodes=np.empty(trees * nodes, tree.node_dtype(game.players, blocks)),
+            edges=np.empty(trees * edges, tree.EDGE),
+            used=np.zeros((trees, 2), np.int32),
+            root=np.zeros(trees, np.int32),
+            done=np.zeros(trees, np.int32),
+            random=generators(seed, trees),
+            bonus=np.zeros((trees, room), np.float32),
+            before=np.zeros((trees, room), np.int32),
+            transpositions=np.zeros((trees, table if transpositions else 0), np.int32),
+            joints=np.zeros((trees, table if game.simultaneous else 0), tree.JOINT),
+            serial=np.zeros(trees, np.uint64),
+            room=np.zeros((trees, room), np.float32),
+            zero_sum=game.players == 2 and game.zero_sum,
+        )
+        self.leaves = make_leaves(game, trees * leaves, min(game.longest, nodes, LONGEST_PATH))
+        self.workroom = reuse.make_workroom(self.trees)
+        self._values = np.zeros(game.players, np.float32)
+
+    @property
+    def bytes(self) -> int:
+        """All memory that the forest may ever use."""
+        arrays = [*self.trees, *self.leaves, *self.workroom]
+        return sum(array.nbytes for array in arrays if isinstance(array, np.ndarray))
+
+    # --- roots --------------------------------------------------------------------------------------------------------
+
+    def plant(self, positions: Position | Sequence[Position] | np.ndarray) -> None:
+        """Start every tree anew, from one position, from one each, or from an array of states [B]."""
+        states = self._states(positions)
+        tree.plant(self.game.rules, self.trees, states, self._values)
+        self.game.raise_pending()
+        self.leaves.waiting[:] = False
+
+    def move(self, actions: np.ndarray, positions: Position | Sequence[Position] | np.ndarray) -> np.ndarray:
+        """Play actions int32 [B, D] at the roots, leading to `positions`; what is known of them is kept.
+
+        Returns bool [B]: was there something to keep?
+        """
+        states = self._states(positions)
+        kept = np.zeros(len(self.trees.root), np.bool_)
+        for index in range(len(kept)):
+            kept[index] = reuse.move_root(
+                self.game.rules, self.trees, index, actions[index], states, self._values, self.workroom
+            )
+        self.game.raise_pending()
+        return kept
+
+    def _states(self, positions: Position | Sequence[Position] | np.ndarray) -> np.ndarray:
+        count = len(self.trees.root)
+        if isinstance(positions, np.ndarray):
+            return positions
+        if isinstance(positions, Position):
+            positions = [positions] * count
+        if len(positions) != count:
+            raise BadOption(f"{len(positions)} positions for {count} trees")
+        return np.concatenate([position.states for position in positions])
+
+    # --- the search ---------------------------------------------------------------------------------------------------
+
+    def search(
+        self,
+        evaluator: Evaluator | None = None,
+        *,
+        simulations: int | np.ndarray | None = None,
+        seconds: float | None = None,
+        progress: Progress | None = None,
+    ) -> int:
+        """Search every tree until a budget is spent: simulations (for all, or int [B]) or seconds, whichever is first.
+
+        Without an evaluator, positions are judged by random playouts. Returns the simulations run, over all trees. A
+        tree stops early when its root is solved.
+        """
+        deadline = math.inf if seconds is None else time.perf_counter() + seconds
+        budgets = np.empty(len(self.trees.root), np.int32)
+        budgets[:] = np.iinfo(np.int32).max if simulations is None else simulations
+        if simulations is None and seconds is None:
+            raise BadOption("a search needs a budget: simulations or seconds")
+        if budgets.min() < 0 or (seconds is not None and seconds <= 0):
+            raise BadOption("a search's budget must be more than 0")
+        rounds.begin(self.trees, isinstance(self.rule, Gumbel))
+        clock = _Clock(deadline, seconds, int(budgets.max()), progress)
+        numba.set_num_threads(self.threads)
+        if evaluator is None:
+            self._play_out(budgets, clock)
+        else:
+            self._consult(evaluator, budgets, clock)
+        return int(self.trees.done.sum())
+
+    def _play_out(self, budgets: np.ndarray, clock: _Clock) -> None:
+        """In portions of a few milliseconds, so that a clock, a progress bar and Ctrl-C have their turn."""
+        run = playouts.simulate_in_turn if self.threads == 1 else playouts.simulate_at_once
+        portion, done = 16, -1
+        while not clock.is_over(self.trees.done.max()) and self.trees.done.sum() != done:
+            done = self.trees.done.sum()
+            began = time.perf_counter()
+            run(self.game.rules, self.rule, self.trees, self.leaves, budgets, portion)
+            self.game.raise_pending()
+            portion = clock.next_portion(portion, time.perf_counter() - began)
+
+    def _consult(self, evaluator: Evaluator, budgets: np.ndarray, clock: _Clock) -> None:
+        work = rounds.work_in_turn if self.threads == 1 else rounds.work_at_once
+        leaves = self.leaves
+        everything = Batch(*leaves[: len(Batch._fields)])
+        while True:
+            work(self.game.rules, self.rule, self.trees, leaves, budgets)
+            self.game.raise_pending()
+            waiting = np.count_nonzero(leaves.waiting)
+            if waiting == len(leaves.waiting):
+                evaluator.evaluate(everything)
+            elif waiting:
+                rows = np.flatnonzero(leaves.waiting)
+                batch = Batch(*(array[rows] for array in everything))
+                evaluator.evaluate(batch)
+                leaves.logits[rows] = batch.logits
+                leaves.values[rows] = batch.values
+            else:
+                return
+            if clock.is_over(self.trees.done.max()):
+                budgets[:] = 0  # one more round, to take in what is on its way
+
+    # --- what it came to ----------------------------------------------------------------------------------------------
+
+    def conclude(self) -> tuple[np.ndarray, np.ndarray]:
+        """For every tree, the edges to play, int32 [B, D] (-1 for none), and the policy, float32 [B, R]."""
+        count, room = self.trees.bonus.shape
+        edges = np.empty((count, room // self.game.most_legal), np.int32)
+        policy = np.empty((count, room), np.float32)
+        rounds.conclude(self.rule, self.trees, edges, policy)
+        return edges, policy
+
+    def roots(self, index: int = 0) -> list[Root]:
+        """What the search of one tree came to, for each player that decides at its root; empty before a search."""
+        node = self.trees.nodes[self.trees.root[index]]
+        if node["first"] < 0:
+            return []
+        edges, policy = self.conclude()
+        found = []
+        first = int(node["first"])
+        for block, count in enumerate(node["counts"].tolist()):
+            if count == 0:
+                continue
+            player = block if node["mover"] == EVERYONE else int(node["mover"])
+            block_edges = self.trees.edges[first : first + count]
+            begin = first - int(node["first"])
+            order = np.argsort(block_edges["action"], kind="stable")
+            visits = block_edges["visits"].astype(np.int32)
+            with np.errstate(invalid="ignore", divide="ignore"):
+                values = block_edges["total"] / visits
+            values[block_edges["total"] == tree.LOST] = -1.0
+            block_policy = policy[index, begin : begin + count]
+            weights = np.where(visits > 0, block_policy, 0.0)
+            value = float(node["value"][player])  # exact, or the evaluator's
+            if not node["solved"] and weights.sum() > 0:
+                value = float(np.average(np.nan_to_num(values), weights=weights))
+            found.append(
+                Root(
+                    player=player,
+                    actions=block_edges["action"][order].copy(),
+                    visits=visits[order],
+                    values=values[order],
+                    priors=np.abs(block_edges["prior"][order]),
+                    policy=block_policy[order],
+                    best=int(self.trees.edges[edges[index, block]]["action"]),
+                    value=value,
+                    solved=bool(node["solved"]),
+                )
+            )
+            first += count
+        return found
+
+    def line(self, index: int = 0, longest: int = 20) -> list[int]:
+        """The principal variation of one tree: what is expected to be played; empty where everyone moves at once."""
+        node = self.trees.nodes[self.trees.root[index]]
+        if node["first"] < 0 or node["mover"] == EVERYONE:
+            return []
+        line = np.empty(longest, np.int32)
+        count = rounds.best_line(self.trees, index, self.conclude()[0][index, 0], line)
+        return self.trees.edges["action"][line[:count]].tolist()
+
+
+class _Clock:
+    """Watches a search's budget."""
+
+    def __init__(self, deadline: float, seconds: float | None, simulations: int, progress: Progress | None):
+        self.deadline, self.seconds, self.simulations, self.progress = deadline, seconds, simulations, progress
+
+    def is_over(self, done: int) -> bool:
+        left = self.deadline - time.perf_counter()
+        spent = done / self.simulations if self.simulations else 1.0
+        if self.progress is not None:
+            by_time = 1.0 - left / self.seconds if self.seconds else 0.0
+            self.progress(max(0.0, min(1.0, max(by_time, spent))))
+        return left <= 0 or spent >= 1
+
+    def next_portion(self, portion: int, took: float) -> int:
+        """How many simulations to run before looking at the clock again: 4 ms' worth, or 50 ms' where no clock runs."""
+        aim = 0.05 if self.deadline == math.inf else min(0.004, max(0.0005, self.deadline - time.perf_counter()))
+        return max(1, min(1_000_000, int(portion * min(8.0, aim / max(took, 1e-7)))))
+
+
+def _empty_states(game: Game, count: int) -> np.ndarray:
+    one = game.new_states(1)
+    return np.empty((count, *one.shape[1:]), one.dtype)
+
+
+def _sizes(
+    game: Game, trees: int, nodes: int | None, edges: int | None, memory: int | None, leaves: int, transpositions: bool
+) -> tuple[int, int]:
+    """Nodes and edges for each tree."""
+    blocks = game.players if game.simultaneous else 1
+    room = blocks * game.most_legal
+    state = game.new_states(1).nbytes
+    # A state, a node, its place and its turn in the workroom, and up to four places in each table.
+    node_bytes = state + tree.node_dtype(game.players, blocks).itemsize + 8
+    node_bytes += 16 * transpositions + 8 * tree.JOINT.itemsize * game.simultaneous
+    edge_bytes = tree.EDGE.itemsize + 4
+    ratio = min(room, 16)
+    fits = limit = np.iinfo(np.int32).max // trees
+    if nodes is None or memory is not None:
+        fixed = trees * (leaves * (state + 8 * room + 64) + 12 * room + 64)
+        left = (memory if memory is not None else 1 << 30) - fixed
+        path = 4 * (1 + blocks) * leaves * min(game.longest, LONGEST_PATH)
+        fits = (left // trees - path) // (node_bytes + ratio * edge_bytes)
+        if fits < 2:
+            raise BadOption(f"{memory} bytes are too few for {trees} trees of {game.name}")
+    nodes = fits if nodes is None else min(nodes, fits)
+    if edges is None:  # within the memory, no less than one node may need
+        edges = nodes * room if memory is None else max(nodes * ratio, min(room, fits * ratio))
+    nodes, edges = min(nodes, limit), min(edges, limit)
+    if nodes < 1 or edges < room:
+        raise BadOption(f"a tree of {game.name} needs room for at least 1 node and {room} edges")
+    return nodes, edges
+
+
+def threads_of_this_machine() -> int:
+    """The processors that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+__all__ = ["Evaluator", "Forest", "Leaves", "Progress", "Root", "Uniform", "Unsuitable", "threads_of_this_machine"]

@@ -1,0 +1,155 @@
+"""Gumbel search: sequential halving at the root, an improved policy below (Danihelka et al., 2022).
+
+It improves the policy even with a handful of simulations, and plays without Dirichlet noise or temperature.
+"""
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ludus.rules import register
+from ludus.search.visits import LOST, edge_value, settles
+
+
+class Gumbel(NamedTuple):
+    schedule: Any
+    """int32 [considered + 1, simulations]: the visits that the next root move must have, see `gumbel`."""
+    visit_weight: float = 50.0
+    value_weight: float = 0.1
+    """How far a value, mapped to [0, 1], shifts the logits: (visit_weight + most visits) * value_weight * value."""
+
+
+def gumbel(simulations: int, considered: int = 16, visit_weight: float = 50.0, value_weight: float = 0.1) -> Gumbel:
+    """The rule for a search of so many simulations that considers so many moves at the root."""
+    rows = [halving(count, simulations) for count in range(considered + 1)]
+    return Gumbel(np.array(rows, np.int32), visit_weight, value_weight)
+
+
+def halving(considered: int, simulations: int) -> list[int]:
+    """For each simulation, the visits that the move to try must have had: rounds over ever fewer moves."""
+    if considered <= 1:
+        return list(range(simulations))
+    rounds = math.ceil(math.log2(considered))
+    visits = [0] * considered
+    sequence: list[int] = []
+    while len(sequence) < simulations:
+        for _ in range(max(1, simulations // (rounds * considered))):
+            sequence += visits[:considered]
+            visits[:considered] = [count + 1 for count in visits[:considered]]
+        considered = max(2, considered // 2)
+    return sequence[:simulations]
+
+
+def improve(rule, trees, tree, node, first, count, player):
+    """Into trees.room: log prior + the weighted value of each edge, with a guess for those unvisited."""
+    total = 0
+    most = 0
+    mass = 0.0
+    mean = 0.0
+    for index in range(first, first + count):
+        edge = trees.edges[index]
+        if edge.visits > 0:
+            total += edge.visits
+            most = max(most, edge.visits)
+            mass += abs(edge.prior)
+            mean += abs(edge.prior) * edge_value(edge, 0.0)
+    unseen = np.float64(trees.nodes[node].value[player])
+    if mass > 0.0:
+        unseen = (unseen + total * mean / mass) / (1 + total)
+    scale = (rule.visit_weight + most) * rule.value_weight
+    for i in range(count):
+        edge = trees.edges[first + i]
+        value = 0.5 + 0.5 * edge_value(edge, unseen)
+        trees.room[tree, i] = math.log(abs(edge.prior) + 1e-12) + scale * value
+
+
+def softmax(trees, tree, count):
+    """Turn trees.room into probabilities."""
+    highest = -math.inf
+    for i in range(count):
+        highest = max(highest, trees.room[tree, i])
+    total = 0.0
+    for i in range(count):
+        trees.room[tree, i] = math.exp(trees.room[tree, i] - highest)
+        total += trees.room[tree, i]
+    for i in range(count):
+        trees.room[tree, i] /= total
+
+
+def choose(rule, trees, tree, node, first, count, player):
+    improve(rule, trees, tree, node, first, count, player)
+    best = first
+    highest = -math.inf
+    if node == trees.root[tree]:
+        offset = first - trees.nodes[node].first
+        row = min(count, rule.schedule.shape[0] - 1)
+        wanted = rule.schedule[row, min(trees.done[tree], rule.schedule.shape[1] - 1)]
+        for i in range(count):
+            edge = trees.edges[first + i]
+            score = trees.room[tree, i] + trees.bonus[tree, offset + i]
+            if edge.visits - trees.before[tree, offset + i] != wanted:
+                score -= 1e9  # not considered in this round; but if none is, the best of them goes on
+            if edge.total == LOST:
+                score -= 1e12
+            if score > highest:
+                highest = score
+                best = first + i
+        return best
+    softmax(trees, tree, count)
+    visits = 0
+    for index in range(first, first + count):
+        visits += trees.edges[index].visits
+    for i in range(count):
+        edge = trees.edges[first + i]
+        score = trees.room[tree, i] - edge.visits / (1.0 + visits)
+        if edge.total == LOST:
+            score -= 1e9
+        if score > highest:
+            highest = score
+            best = first + i
+    return best
+
+
+def decide(rule, trees, tree, node, first, count, player):
+    """Of the moves that halving left, the one with the best sum of noise, prior and value."""
+    improve(rule, trees, tree, node, first, count, player)
+    offset = first - trees.nodes[node].first
+    best = first
+    highest = -math.inf
+    most = 0
+    for i in range(count):
+        if trees.edges[first + i].total != LOST:
+            most = max(most, trees.edges[first + i].visits - trees.before[tree, offset + i])
+    for i in range(count):
+        edge = trees.edges[first + i]
+        if trees.nodes[node].solved and settles(trees, node, edge, player):
+            return first + i
+        score = trees.room[tree, i] + trees.bonus[tree, offset + i]
+        if edge.visits - trees.before[tree, offset + i] != most:
+            score -= 1e9
+        if edge.total == LOST:
+            score -= 1e12
+        if score > highest:
+            highest = score
+            best = first + i
+    return best
+
+
+def weigh(rule, trees, tree, node, first, count, player, policy):
+    """The improved policy; all on the proven best moves if the node is solved, and none on lost moves."""
+    improve(rule, trees, tree, node, first, count, player)
+    softmax(trees, tree, count)
+    total = 0.0
+    for i in range(count):
+        edge = trees.edges[first + i]
+        if trees.nodes[node].solved:
+            policy[i] = 1.0 if settles(trees, node, edge, player) else 0.0
+        else:
+            policy[i] = 0.0 if edge.total == LOST else trees.room[tree, i]
+        total += policy[i]
+    for i in range(count):
+        policy[i] = policy[i] / total if total > 0.0 else 1.0 / count
+
+
+register(Gumbel, globals())

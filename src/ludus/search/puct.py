@@ -1,0 +1,49 @@
+"""PUCT: the best mean plus a bonus for what the network likes and the search has neglected (AlphaZero, 2017)."""
+
+import math
+from typing import NamedTuple
+
+from ludus.rules import register
+from ludus.search.visits import LOST, jitter, most_visited, share_of_visits
+
+
+class Puct(NamedTuple):
+    c: float = 1.5
+    """Weight of the prior."""
+    reduction: float = 0.2
+    """An unvisited move counts as this much worse than its node, times the root of the prior already visited."""
+
+
+def choose(rule, trees, tree, node, first, count, player):
+    total = 0.0
+    visits = 0
+    explored = 0.0
+    for index in range(first, first + count):
+        edge = trees.edges[index]
+        if edge.visits > 0 and edge.total != LOST:
+            total += edge.total
+            visits += edge.visits
+            explored += abs(edge.prior)
+    unseen = (trees.nodes[node].value[player] + total) / (1 + visits) - rule.reduction * math.sqrt(explored)
+    weight = rule.c * math.sqrt(max(1, trees.nodes[node].visits))
+    best = first
+    highest = -math.inf
+    for index in range(first, first + count):
+        edge = trees.edges[index]
+        mean = edge.total / edge.visits if edge.visits > 0 else unseen
+        score = mean + weight * abs(edge.prior) / (1 + edge.visits) + jitter(trees, tree, node)
+        if score > highest:
+            highest = score
+            best = index
+    return best
+
+
+def decide(rule, trees, tree, node, first, count, player):
+    return most_visited(trees, node, first, count, player)
+
+
+def weigh(rule, trees, tree, node, first, count, player, policy):
+    share_of_visits(trees, node, first, count, player, policy)
+
+
+register(Puct, globals())

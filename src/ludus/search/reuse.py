@@ -1,0 +1,145 @@
+"""After a move: what the search knows of the position that was reached is kept, the rest of the tree is dropped."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ludus.native import bundle, kernel, part
+from ludus.search.tree import JOINT, NOTHING, Trees, copy_state, follow, joint_slot, plant_position
+
+
+@bundle
+class Workroom(NamedTuple):
+    """Room to tidy one tree in, within its own arrays."""
+
+    place: Any  # int32 [N]: where a node goes, or NOTHING
+    queue: Any  # int32 [N]: the nodes to keep
+    owner: Any  # int32 [E]: the node + 1 whose edges begin here
+    joints: Any  # JOINT [T]
+
+
+def make_workroom(trees: Trees) -> Workroom:
+    count = len(trees.root)
+    return Workroom(
+        place=np.zeros(len(trees.nodes) // count, np.int32),
+        queue=np.zeros(len(trees.nodes) // count, np.int32),
+        owner=np.zeros(len(trees.edges) // count, np.int32),
+        joints=np.zeros(trees.joints.shape[1], JOINT),
+    )
+
+
+@kernel
+def move_root(rules, trees, tree, actions, position, values, room):
+    """Play actions [D] at the root, whose state is put into position[tree]; True if the new root was in the tree."""
+    index = trees.root[tree]
+    node = trees.nodes[index]
+    row = room.queue[: actions.size + 1]
+    row[0] = index
+    row[1:] = NOTHING
+    found = node.first >= 0
+    first = np.int64(node.first)
+    for block in range(actions.size):
+        if not found:
+            break
+        for edge in range(first, first + node.counts[block]):
+            if trees.edges[edge].action == actions[block]:
+                row[block + 1] = edge
+        found = row[block + 1] != NOTHING or node.counts[block] == 0
+        first += node.counts[block]
+    child = np.int64(NOTHING)
+    if found:
+        child = follow(trees, tree, row)
+    if child != NOTHING:
+        keep_from(trees, tree, child, room)
+        return True
+    plant_position(rules, trees, tree, position, tree, values)
+    return False
+
+
+@part
+def mark(trees, tree, index, base, room, count):
+    """Put a node on the list of those to keep, once."""
+    if room.place[index - base] == NOTHING:
+        room.place[index - base] = 0
+        room.queue[count] = index
+        return count + 1
+    return count
+
+
+@part
+def keep_from(trees, tree, root, room):
+    """Drop what cannot be reached from `root`, and close the gaps."""
+    base = tree * room.place.size
+    edge_base = tree * room.owner.size
+    room.place[:] = NOTHING
+    room.owner[:] = 0
+    count = mark(trees, tree, root, base, room, 0)
+    reached = 0
+    while reached < count:
+        while reached < count:
+            node = trees.nodes[room.queue[reached]]
+            if node.first >= 0:
+                room.owner[node.first - edge_base] = room.queue[reached] + 1
+                total = 0
+                for block in range(node.counts.size):
+                    total += node.counts[block]
+                for edge in range(node.first, node.first + total):
+                    if trees.edges[edge].child != NOTHING:
+                        count = mark(trees, tree, trees.edges[edge].child, base, room, count)
+            reached += 1
+        for slot in range(trees.joints.shape[1]):  # joint moves know their parents, not the other way round
+            joint = trees.joints[tree, slot]
+            if joint.child != 0 and room.place[joint.parent - base] != NOTHING:
+                count = mark(trees, tree, joint.child - 1, base, room, count)
+
+    free = base
+    for index in range(base, trees.used[tree, 0]):
+        if room.place[index - base] != NOTHING:
+            room.place[index - base] = free
+            if free != index:
+                copy_state(trees.states, free, trees.states, index)
+                trees.nodes[free] = trees.nodes[index]
+            free += 1
+    trees.used[tree, 0] = free
+    trees.root[tree] = room.place[root - base]
+
+    free_edge = edge_base
+    for index in range(edge_base, trees.used[tree, 1]):
+        if room.owner[index - edge_base] == 0:
+            continue
+        node = trees.nodes[room.place[room.owner[index - edge_base] - 1 - base]]
+        node.first = free_edge
+        total = 0
+        for block in range(node.counts.size):
+            total += node.counts[block]
+        for i in range(total):
+            trees.edges[free_edge] = trees.edges[index + i]
+            edge = trees.edges[free_edge]
+            if edge.child != NOTHING:
+                edge.child = room.place[edge.child - base]
+            free_edge += 1
+    trees.used[tree, 1] = free_edge
+    rebuild_tables(trees, tree, base, room)
+
+
+@part
+def rebuild_tables(trees, tree, base, room):
+    """Enter the moved nodes into the tables again."""
+    size = trees.transpositions.shape[1]
+    if size > 0:
+        trees.transpositions[tree, :] = 0
+        for index in range(base, trees.used[tree, 0]):
+            slot = np.int64(trees.nodes[index].key & np.uint64(size - 1))
+            while trees.transpositions[tree, slot] != 0:
+                slot = (slot + 1) & (size - 1)
+            trees.transpositions[tree, slot] = index + 1
+    for slot in range(room.joints.size):
+        room.joints[slot] = trees.joints[tree, slot]
+        trees.joints[tree, slot].child = 0
+    for slot in range(room.joints.size):
+        old = room.joints[slot]
+        if old.child != 0 and room.place[old.parent - base] != NOTHING:
+            new = trees.joints[tree, joint_slot(trees, tree, old.key)]
+            new.key = old.key
+            new.child = room.place[old.child - 1 - base] + 1
+            new.parent = room.place[old.parent - base]

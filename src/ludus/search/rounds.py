@@ -1,0 +1,171 @@
+"""A round of a forest: take in the evaluations of the last leaves, then bring the next ones."""
+
+import math
+
+import numpy as np
+from numba import prange
+
+from ludus.native import compiled_names, kernel, part, uniform
+from ludus.rules import EVERYONE, to_move
+from ludus.search import visits
+from ludus.search.descend import AWAITED, KNOWN, descend
+from ludus.search.selection import decide, weigh
+from ludus.search.tree import NOTHING, PENDING, add_edges, back_up, hold, list_moves, prove
+
+most_visited = compiled_names(visits)["most_visited"]
+
+
+@part
+def set_priors(trees, first, count, logits, begin):
+    """The softmax of logits[begin : begin + count] becomes the priors of one block of edges."""
+    highest = np.float32(-np.inf)
+    for i in range(count):
+        highest = max(highest, logits[begin + i])
+    total = np.float32(0.0)
+    for i in range(count):
+        weight = np.float32(math.exp(logits[begin + i] - highest))
+        trees.edges[first + i].prior = weight
+        total += weight
+    for i in range(count):
+        trees.edges[first + i].prior /= total
+
+
+@part
+def take_in(trees, tree, leaves, row, held):
+    """Give an evaluated leaf its edges and priors, and back its values up."""
+    leaves.waiting[row] = False
+    index = leaves.nodes[row]
+    values = leaves.values[row]
+    if index != NOTHING:
+        node = trees.nodes[index]
+        for player in range(values.size):
+            node.value[player] = values[player]
+        if node.first < 0:
+            node.first = NOTHING
+            counts = leaves.counts[row]
+            if add_edges(trees, tree, index, leaves.actions[row], counts):
+                begin = 0
+                for block in range(counts.size):
+                    set_priors(trees, node.first + begin, counts[block], leaves.logits[row], begin)
+                    begin += counts[block]
+    back_up(trees, leaves.path[row], leaves.depths[row], values, held)
+
+
+@part
+def bring(rules, rule, trees, tree, leaves, row, budget, held):
+    """Search for a leaf that needs an evaluation and put it into `row`; False where none is to be had."""
+    path, values = leaves.path[row], leaves.values[row]
+    actions, counts = leaves.actions[row], leaves.counts[row]
+    while True:
+        root = trees.nodes[trees.root[tree]]
+        counted = root.first != NOTHING  # the evaluation of the root itself is no simulation
+        if root.solved or (counted and trees.done[tree] >= budget):
+            return False
+        index, depth, end = descend(rules, rule, trees, tree, leaves.states, row, path, actions, counts, values, False)
+        if end == AWAITED:
+            return False
+        if counted:
+            trees.done[tree] += 1
+        if end == KNOWN:
+            back_up(trees, path, depth, values, False)
+            if index != NOTHING:
+                prove(trees, path, depth, index)
+            continue
+        mover = to_move(rules, leaves.states[row])
+        list_moves(rules, leaves.states[row], mover, actions, counts)
+        if index != NOTHING and trees.nodes[index].first == NOTHING:
+            trees.nodes[index].first = PENDING
+        if held:
+            hold(trees, path, depth)
+        leaves.movers[row] = mover
+        leaves.nodes[row] = index
+        leaves.depths[row] = depth
+        leaves.waiting[row] = True
+        return True
+
+
+@part
+def work_on(rules, rule, trees, tree, leaves, budgets):
+    """One tree's part of a round."""
+    rows = leaves.nodes.size // trees.root.size
+    held = rows > 1
+    for row in range(tree * rows, (tree + 1) * rows):
+        if leaves.waiting[row]:
+            take_in(trees, tree, leaves, row, held)
+    for row in range(tree * rows, (tree + 1) * rows):
+        if not bring(rules, rule, trees, tree, leaves, row, budgets[tree], held):
+            break
+
+
+@kernel
+def work_in_turn(rules, rule, trees, leaves, budgets):
+    """A round of every tree, one after the other; budgets int32 [B] in simulations."""
+    for tree in range(trees.root.size):
+        work_on(rules, rule, trees, tree, leaves, budgets)
+
+
+@kernel(parallel=True)
+def work_at_once(rules, rule, trees, leaves, budgets):
+    """A round of every tree, on all threads; the same result."""
+    for tree in prange(trees.root.size):
+        work_on(rules, rule, trees, tree, leaves, budgets)
+
+
+@kernel
+def begin(trees, noisy):
+    """Note where a search starts from: simulations are counted, and halving looks at visits, from here.
+
+    `noisy`: draw Gumbel noise for the root's moves.
+    """
+    for tree in range(trees.root.size):
+        trees.done[tree] = 0
+        if noisy:
+            for i in range(trees.bonus.shape[1]):
+                trees.bonus[tree, i] = -math.log(-math.log(uniform(trees.random[tree]) + 1e-300))
+        root = trees.nodes[trees.root[tree]]
+        if root.first >= 0:
+            total = 0
+            for block in range(root.counts.size):
+                total += root.counts[block]
+            for i in range(total):
+                trees.before[tree, i] = trees.edges[root.first + i].visits
+        else:
+            trees.before[tree, :] = 0
+
+
+@kernel
+def conclude(rule, trees, edges, policy):
+    """What the search came to at every root: `edges` int32 [B, D] to play (or NOTHING), `policy` float32 [B, R]."""
+    for tree in range(trees.root.size):
+        index = trees.root[tree]
+        root = trees.nodes[index]
+        edges[tree, :] = NOTHING
+        policy[tree, :] = 0.0
+        if root.first < 0:
+            continue
+        first = np.int64(root.first)
+        for block in range(root.counts.size):
+            count = root.counts[block]
+            if count > 0:
+                player = block if root.mover == EVERYONE else root.mover
+                begin = first - root.first
+                edges[tree, block] = decide(rule, trees, tree, index, first, count, player)
+                weigh(rule, trees, tree, index, first, count, player, policy[tree, begin : begin + count])
+            first += count
+
+
+@kernel
+def best_line(trees, tree, edge, line):
+    """Write the edges of the principal variation, from `edge` at the root on, into `line`; returns how many."""
+    count = 0
+    while count < line.size:
+        line[count] = edge
+        count += 1
+        index = trees.edges[edge].child
+        if index == NOTHING:
+            break
+        node = trees.nodes[index]
+        if node.first < 0 or node.mover == EVERYONE or (node.visits == 0 and not node.solved):
+            break
+        edge = most_visited(trees, index, node.first, node.counts[0], node.mover)
+    return count

@@ -1,0 +1,326 @@
+"""Trees in flat arrays: what a node and an edge hold, and how results travel up.
+
+A node has one block of edges for each player that decides there: one block in a sequential position, one for every
+player where all move at once (each picks for itself). An edge keeps the visits and the value sum of *its own* player,
+so one backup serves two players or many, rivals or partners, in turn or together.
+
+All trees of a forest lie in the same arrays, each in its own stretch, and nodes and edges are named by their index
+there. Shapes use B trees, N nodes and E edges in a tree, P players, D blocks (1, or P if the game is simultaneous),
+and R = D * most_legal, the most edges of one node.
+"""
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ludus.native import bundle, kernel, part
+from ludus.rules import EVERYONE, fingerprint, legal, outcome, play, play_together, to_move
+
+NOTHING = -1
+"""No node, no edge; or a node's `first` while it has no edges."""
+PENDING = -2
+"""A node's `first` while its evaluation is awaited."""
+LOST = -math.inf
+"""An edge's `total` once its move is proven to lose."""
+
+EDGE = np.dtype(
+    [
+        ("total", np.float64),  # sum of the values that its player got here; LOST if proven
+        ("visits", np.int32),
+        ("child", np.int32),  # a node, or NOTHING (always NOTHING where everyone moves: the joint move has the child)
+        ("action", np.int32),
+        ("prior", np.float32),  # negative once the move is solved: nothing about it is left to explore
+    ]
+)
+
+
+def node_dtype(players: int, blocks: int) -> np.dtype:
+    return np.dtype(
+        [
+            ("visits", np.int32),  # simulations that went on from here
+            ("first", np.int32),  # first edge of the first block
+            ("mover", np.int8),  # a player, or EVERYONE
+            ("solved", np.int8),  # is `value` exact?
+            ("counts", np.int32, (blocks,)),  # edges in each block
+            ("value", np.float32, (players,)),  # the evaluation, or the exact value
+            ("key", np.uint64),  # fingerprint of the position where transpositions are on, else a serial number
+        ]
+    )
+
+
+JOINT = np.dtype(
+    [
+        ("key", np.uint64),  # stands for the node's key and everyone's action
+        ("child", np.int32),  # the node it leads to + 1, or 0 where this place of the table is free
+        ("parent", np.int32),
+    ]
+)
+
+
+@bundle
+class Trees(NamedTuple):
+    """The arrays of a forest."""
+
+    states: Any  # the game's states [B * N]
+    nodes: Any  # node_dtype [B * N]
+    edges: Any  # EDGE [B * E]
+    used: Any  # int32 [B, 2]: the next free node and the next free edge
+    root: Any  # int32 [B]
+    done: Any  # int32 [B]: simulations of the search under way
+    random: Any  # uint64 [B, 1]
+    bonus: Any  # float32 [B, R]: what a selection rule adds at the root (Gumbel noise)
+    before: Any  # int32 [B, R]: visits of the root's edges when the search under way began
+    transpositions: Any  # int32 [B, T]: nodes + 1 by the fingerprint of their position, or [B, 0]
+    joints: Any  # JOINT [B, T]: where joint moves lead, or [B, 0] in a sequential game
+    serial: Any  # uint64 [B]: the key of the latest node, where keys are serial numbers
+    room: Any  # float32 [B, R]: for a selection rule to work in
+    zero_sum: bool  # two players, values that add up to 0
+
+
+@part
+def copy_state(target, i, source, j):
+    """target[i] = source[j], for records and for rows of integers."""
+    if source.ndim == 1:
+        target[i] = source[j]
+    else:
+        for k in range(source.shape[1]):
+            target[i, k] = source[j, k]
+
+
+@kernel
+def plant(rules, trees, position, values):
+    """Make position[tree] the root of every tree, which loses what it had. Room: values [P]."""
+    for tree in range(trees.root.size):
+        plant_position(rules, trees, tree, position, tree, values)
+
+
+@part
+def plant_position(rules, trees, tree, position, i, values):
+    """Make position[i] the root of an empty tree."""
+    first_node = tree * (trees.nodes.size // trees.root.size)
+    trees.used[tree, 0] = first_node
+    trees.used[tree, 1] = tree * (trees.edges.size // trees.root.size)
+    trees.done[tree] = 0
+    trees.serial[tree] = 0
+    trees.transpositions[tree, :] = 0
+    for slot in range(trees.joints.shape[1]):
+        trees.joints[tree, slot].child = 0
+    over = outcome(rules, position[i], values)
+    trees.root[tree] = add_node(rules, trees, tree, position, i, over, values)
+
+
+@part
+def add_node(rules, trees, tree, position, i, over, values):
+    """A new node for position[i], or the one that stands for it already, or NOTHING where the tree is full."""
+    size = trees.transpositions.shape[1]
+    slot = 0
+    if size == 0:
+        key = trees.serial[tree] + np.uint64(1)
+    else:
+        key = fingerprint(rules, position[i])
+        slot = np.int64(key & np.uint64(size - 1))
+        while trees.transpositions[tree, slot] != 0:
+            known = trees.transpositions[tree, slot] - 1
+            if trees.nodes[known].key == key:
+                return known
+            slot = (slot + 1) & (size - 1)
+    index = trees.used[tree, 0]
+    if index == (tree + 1) * (trees.nodes.size // trees.root.size):
+        return NOTHING
+    trees.used[tree, 0] = index + 1
+    if size == 0:
+        trees.serial[tree] = key
+    else:
+        trees.transpositions[tree, slot] = index + 1
+    copy_state(trees.states, index, position, i)
+    node = trees.nodes[index]
+    node.visits = 0
+    node.first = NOTHING
+    node.solved = over
+    node.key = key
+    for player in range(node.value.size):
+        node.value[player] = values[player] if over else 0.0
+    node.mover = 0 if over else to_move(rules, position[i])
+    return np.int64(index)
+
+
+@part
+def list_moves(rules, state, mover, actions, counts):
+    """Write the legal actions of everyone who decides here, block after block: actions [R], counts [D]."""
+    if mover != EVERYONE:
+        counts[:] = 0
+        counts[0] = legal(rules, state, mover, actions)
+        return
+    total = 0
+    for player in range(counts.size):
+        counts[player] = legal(rules, state, player, actions[total:])
+        total += counts[player]
+
+
+@part
+def add_edges(trees, tree, index, actions, counts):
+    """Give a node its edges, one for each listed action; False where the tree is full."""
+    total = 0
+    for block in range(counts.size):
+        total += counts[block]
+    first = trees.used[tree, 1]
+    if first + total > (tree + 1) * (trees.edges.size // trees.root.size):
+        return False
+    trees.used[tree, 1] = first + total
+    node = trees.nodes[index]
+    node.first = first
+    for block in range(counts.size):
+        node.counts[block] = counts[block]
+    for i in range(total):
+        edge = trees.edges[first + i]
+        edge.total = 0.0
+        edge.visits = 0
+        edge.child = NOTHING
+        edge.action = actions[i]
+        edge.prior = 1.0
+    return True
+
+
+@part
+def joint_key(trees, path_row):
+    """64 bits that stand for a node and everyone's action there: path_row = (node, edge, edge, ...)."""
+    # Spread before the actions come in: serial numbers and actions are small, and would cancel each other.
+    key = trees.nodes[path_row[0]].key * np.uint64(0xBF58476D1CE4E5B9)
+    key ^= key >> np.uint64(32)
+    for block in range(path_row.size - 1):
+        edge = path_row[block + 1]
+        action = trees.edges[edge].action if edge != NOTHING else -1
+        key = (key ^ np.uint64(action + 2)) * np.uint64(0x9E3779B97F4A7C15)
+        key ^= key >> np.uint64(32)
+    return key
+
+
+@part
+def joint_slot(trees, tree, key):
+    """Where a joint move is, or would be, in the tree's table of joint moves."""
+    size = trees.joints.shape[1]
+    slot = np.int64(key & np.uint64(size - 1))
+    while trees.joints[tree, slot].child != 0 and trees.joints[tree, slot].key != key:
+        slot = (slot + 1) & (size - 1)
+    return slot
+
+
+@part
+def follow(trees, tree, path_row):
+    """The child that the chosen edges lead to, or NOTHING if nobody has been there."""
+    if path_row.size == 2 or trees.nodes[path_row[0]].mover != EVERYONE:
+        return np.int64(trees.edges[path_row[1]].child)
+    return np.int64(trees.joints[tree, joint_slot(trees, tree, joint_key(trees, path_row))].child - 1)
+
+
+@part
+def link(trees, tree, path_row, child):
+    """Remember that the chosen edges lead to `child`."""
+    if path_row.size == 2 or trees.nodes[path_row[0]].mover != EVERYONE:
+        trees.edges[path_row[1]].child = child
+        return
+    key = joint_key(trees, path_row)
+    joint = trees.joints[tree, joint_slot(trees, tree, key)]
+    joint.key = key
+    joint.child = child + 1
+    joint.parent = path_row[0]
+
+
+@part
+def play_edges(rules, trees, path_row, position, i, joint):
+    """Play the chosen edges in position[i]; `joint` int32 [D] is room for the joint move."""
+    if path_row.size == 2 or trees.nodes[path_row[0]].mover != EVERYONE:
+        play(rules, position[i], trees.edges[path_row[1]].action)
+        return
+    for block in range(path_row.size - 1):
+        edge = path_row[block + 1]
+        joint[block] = trees.edges[edge].action if edge != NOTHING else -1
+    play_together(rules, position[i], joint)
+
+
+@part
+def back_up(trees, path, depth, values, held):
+    """Add the values of one simulation to every edge of its path; `held`: its visits are counted already."""
+    for level in range(depth - 1, -1, -1):
+        row = path[level]
+        node = trees.nodes[row[0]]
+        if not held:
+            node.visits += 1
+        for block in range(row.size - 1):
+            if row[block + 1] != NOTHING:
+                edge = trees.edges[row[block + 1]]
+                player = block if node.mover == EVERYONE else node.mover
+                if held:
+                    edge.total += values[player] + 1.0
+                else:
+                    edge.visits += 1
+                    edge.total += values[player]
+
+
+@part
+def hold(trees, path, depth):
+    """Count a simulation whose result is awaited as a loss for everyone on its path (virtual loss)."""
+    for level in range(depth):
+        row = path[level]
+        trees.nodes[row[0]].visits += 1
+        for block in range(row.size - 1):
+            if row[block + 1] != NOTHING:
+                edge = trees.edges[row[block + 1]]
+                edge.visits += 1
+                edge.total -= 1.0
+
+
+@part
+def release(trees, path, depth):
+    """Take back what `hold` did."""
+    for level in range(depth):
+        row = path[level]
+        trees.nodes[row[0]].visits -= 1
+        for block in range(row.size - 1):
+            if row[block + 1] != NOTHING:
+                edge = trees.edges[row[block + 1]]
+                edge.visits -= 1
+                edge.total += 1.0
+
+
+@part
+def prove(trees, path, depth, child):
+    """`child`, at the end of the path, is solved: carry exact values up as far as they decide.
+
+    A node is solved by a move that gives its mover 1, the most there is, or when all its moves are solved. Among more
+    players than two rivals, moves that are best for the mover may differ for the others: then the node stays unsolved,
+    for its value would hang on a choice that the mover does not care about. (Where a move gives 1, it is taken for the
+    one that will be played.) Joint moves are never solved.
+    """
+    for level in range(depth - 1, -1, -1):
+        index, edge_index = path[level, 0], path[level, 1]
+        node, edge = trees.nodes[index], trees.edges[edge_index]
+        if node.mover == EVERYONE or node.solved:
+            return
+        mover = node.mover
+        value = trees.nodes[child].value[mover]
+        if trees.zero_sum and value <= -1.0:
+            edge.total = LOST
+        else:
+            edge.total = np.float64(value) * edge.visits
+        edge.prior = -abs(edge.prior)
+        best = child
+        if value < 1.0:
+            for e in range(node.first, node.first + node.counts[0]):
+                other = trees.edges[e].child
+                if other == NOTHING or not trees.nodes[other].solved:
+                    return
+                if trees.nodes[other].value[mover] > trees.nodes[best].value[mover]:
+                    best = np.int64(other)
+            if not trees.zero_sum:
+                for e in range(node.first, node.first + node.counts[0]):
+                    other = trees.edges[e].child
+                    if trees.nodes[other].value[mover] == trees.nodes[best].value[mover]:
+                        for player in range(node.value.size):
+                            if trees.nodes[other].value[player] != trees.nodes[best].value[player]:
+                                return
+        for player in range(node.value.size):
+            node.value[player] = trees.nodes[best].value[player]
+        node.solved = 1
+        child = np.int64(index)

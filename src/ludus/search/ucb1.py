@@ -1,0 +1,44 @@
+"""UCB1: every move once, then the best mean plus what is still uncertain about it (Auer et al., 2002).
+
+Nothing is uncertain about a solved move: it is followed only while its value beats the hopes of all others.
+"""
+
+import math
+from typing import NamedTuple
+
+from ludus.rules import register
+from ludus.search.visits import jitter, most_visited, share_of_visits
+
+
+class Ucb1(NamedTuple):
+    c: float = 1.0
+    """Weight of the uncertainty, for values from -1 to 1."""
+
+
+def choose(rule, trees, tree, node, first, count, player):
+    spread = rule.c * rule.c * math.log(max(1, trees.nodes[node].visits))
+    best = first
+    highest = -math.inf
+    for index in range(first, first + count):
+        edge = trees.edges[index]
+        if edge.visits == 0:  # edges are in random order, and tried from the first on
+            return index
+        share = 1.0 / edge.visits
+        score = edge.total * share + jitter(trees, tree, node)
+        if edge.prior > 0.0:
+            score += math.sqrt(spread * share)
+        if score > highest:
+            highest = score
+            best = index
+    return best
+
+
+def decide(rule, trees, tree, node, first, count, player):
+    return most_visited(trees, node, first, count, player)
+
+
+def weigh(rule, trees, tree, node, first, count, player, policy):
+    share_of_visits(trees, node, first, count, player, policy)
+
+
+register(Ucb1, globals())

@@ -1,0 +1,224 @@
+"""check_game: what every game promises, as a test that anyone can run on their own.
+
+    from ludus.testing import check_game
+
+    print(check_game("path/to/mygame.py"))
+
+Random games are played in plain Python, in machine code and in machine code with bounds checks, side by side with the
+same choices. The first broken promise raises `BrokenPromise`, with the position and the moves that led to it.
+
+What is caught when a game writes outside its arrays: plain Python raises IndexError, with the line to blame. Where only
+the machine code leaves an array, since its numbers do not overflow where NumPy's do, the bounds checks raise. What they
+do not see (an index into `.flat`) changes the margin around each array that is handed over. A negative index is none of
+these: it counts from the end of the same array, in Python as in machine code, and harms nothing else. Where it was a
+mistake it mostly shows all the same, as `actions` arrives full of impossible ids and `values` full of NaN.
+"""
+
+from __future__ import annotations
+
+import copy
+import inspect
+import os
+import time
+from dataclasses import dataclass
+
+import numpy as np
+
+from ludus import rules as generic
+from ludus.errors import LudusError
+from ludus.game import Game
+from ludus.registry import make
+from ludus.rules import REQUIRED, SIGNATURES
+from ludus.testing.lockstep import BrokenPromise, Lockstep, told
+from ludus.testing.promises import (
+    Facts,
+    Fingerprints,
+    arrays_in,
+    check_exchange,
+    check_native,
+    check_notation,
+    check_replay,
+    check_reset,
+    check_symmetries,
+    check_text,
+    facts_of,
+    pick,
+)
+
+__all__ = ["BrokenPromise", "Report", "check_game"]
+
+
+@dataclass(frozen=True)
+class Report:
+    """What `check_game` did with a game that keeps its promises."""
+
+    game: str
+    games: int
+    positions: int
+    seconds: float
+    checked: tuple[str, ...]
+    skipped: tuple[str, ...]
+    """What could not be checked because the game has none of it."""
+
+    def __str__(self) -> str:
+        lines = [
+            f"{self.game} keeps its promises: {self.games} games, {self.positions} positions, {self.seconds:.1f} s",
+            *(f"  checked: {what}" for what in self.checked),
+            *(f"  skipped: {what}" for what in self.skipped),
+        ]
+        return "\n".join(lines)
+
+
+def check_game(game: Game | str | os.PathLike[str], games: int = 20, seed: int = 0) -> Report:
+    """Play random games and raise BrokenPromise at the first thing that breaks the contract of `ludus.rules`.
+
+    `game` is a game, or a name or file as `ludus.make` takes it. The same seed plays the same games.
+    """
+    began = time.perf_counter()
+    made = copy.copy(game) if isinstance(game, Game) else _make(game)
+    made.compiled = False  # positions are looked at in plain Python; the machine code runs beside it
+    check_declarations(made)
+    run, fingerprints = Lockstep(made, seed), Fingerprints()
+    play_game(run, fingerprints, 0)  # what is wrong in plain Python is found before anything is compiled
+    run.compile()
+    positions = sum(play_game(run, fingerprints, number) for number in range(games))
+    checked, skipped = _summary(run)
+    return Report(repr(made), games, positions, time.perf_counter() - began, tuple(checked), tuple(skipped))
+
+
+def play_game(run: Lockstep, fingerprints: Fingerprints, number: int) -> int:
+    """One random game in all ways, every position checked; returns how many there were."""
+    game = run.game
+    tables = [table.copy() for table in arrays_in(game.rules)]
+    run.begin(number)
+    check_reset(run)
+    trail = [run.plain.states.tobytes()]
+    while True:
+        facts = facts_of(run, run.plain.states)
+        if not facts.over and len(run.line) >= game.longest:
+            raise run.broken(f"no game may have more plies than longest, {game.longest}; this one is not over")
+        _check_position(run, fingerprints, facts)
+        if facts.over:
+            break
+        joint = pick(run, facts)
+        after = run.step(joint)
+        check_exchange(run, joint, after[-1].array)
+        run.advance(joint, after)
+        trail.append(run.plain.states.tobytes())
+    for before, now in zip(tables, arrays_in(game.rules), strict=True):
+        if not np.array_equal(before, now):
+            raise run.broken("the functions must not write into the arrays of the rules")
+    check_replay(run, trail)
+    return len(trail)
+
+
+def _check_position(run: Lockstep, fingerprints: Fingerprints, facts: Facts) -> None:
+    thorough = len(run.line) % 8 == run.number % 8
+    check_native(run, facts)
+    check_text(run, thorough)
+    check_notation(run, facts, thorough)
+    images = check_symmetries(run, facts)
+    if run.game.has("fingerprint"):
+        for states in (run.plain.states, *images):
+            fingerprints.check(run, states)
+        if not facts.over:  # a sibling of the next position, to meet more that are alike
+            sibling = run.plain.states.copy()
+            with run.blame("play", run.plain):
+                run.plain.call("step", sibling, pick(run, facts))
+            fingerprints.check(run, sibling)
+
+
+def _summary(run: Lockstep) -> tuple[list[str], list[str]]:
+    game = run.game
+    checked = [
+        "the functions and sizes are there",
+        "reset writes the whole state, and the same one for the same seed",
+        "legal gives distinct ids in range, at least one for someone, no more than most_legal",
+        f"outcome writes every value, from -1 to 1{', adding up to 0' if game.zero_sum else ''}",
+        "no game is longer than longest; the same moves lead to the same states",
+        "asking changes nothing; nothing is written outside",
+        "text and notation are read as they were written; nonsense is refused",
+    ]
+    if game.simultaneous:
+        checked.append("where everyone moves, all that for each player")
+    skipped: list[str] = []
+    for name, has in (
+        ("machine code does what plain Python does", bool(run.native)),
+        ("observe", game.has("observe")),
+        (f"symmetry, {game.symmetries} of them", game.has("symmetry") and game.symmetries > 1),
+        ("heuristic", game.has("heuristic")),
+        ("fingerprint", game.has("fingerprint")),
+    ):
+        (checked if has else skipped).append(name if has else name.partition(",")[0])
+    if run.not_native:
+        skipped[0] += f": {run.not_native}"
+    return checked, skipped
+
+
+# --- What can be seen without playing ---------------------------------------------------------------------------------
+
+
+def _make(name: str | os.PathLike[str]) -> Game:
+    try:
+        return make(name)
+    except LudusError:
+        raise
+    except Exception as error:
+        raise BrokenPromise(f"{name}: a game must be made from its defaults; this one raises {told(error)}") from error
+
+
+def check_declarations(game: Game) -> None:
+    """The functions of the rules, and the sizes that setup() sets."""
+
+    def need(condition: object, promise: str) -> None:
+        if not condition:
+            raise BrokenPromise(f"{type(game).__name__}: {promise}")
+
+    rules = game.rules
+    need(isinstance(rules, tuple) and hasattr(rules, "_fields"), "Rules must be a NamedTuple class")
+    for name, parameters in SIGNATURES.items():
+        function = generic.implementation(type(rules), name)
+        need(function or name not in REQUIRED, f"the game's file must define the function {name}({parameters})")
+        found = ", ".join(inspect.signature(function).parameters) if function else parameters
+        need(found == parameters, f"the parameters of {name} must be ({parameters}), not ({found})")
+    need(
+        game.has("play") or game.has("play_together"),
+        f"the game's file must define the function play({SIGNATURES['play']}), or play_together where everyone moves",
+    )
+    for word in ("name", "title"):
+        text = getattr(game, word, None)
+        need(isinstance(text, str) and text.strip(), f"the class must set {word} to a text, not {text!r}")
+    for size, what in (
+        ("players", "the number of players"),
+        ("actions", "the number of action ids"),
+        ("most_legal", "the most legal actions that a player ever has"),
+        ("longest", "the most plies that a game ever has"),
+        ("symmetries", "the number of symmetries with the identity"),
+    ):
+        number = getattr(game, size, None)
+        fits = isinstance(number, int | np.integer) and number >= 1
+        need(fits, f"setup() must set {size} to {what}, not {number!r}")
+    need(
+        game.most_legal <= game.actions, f"most_legal, {game.most_legal}, must not be more than actions, {game.actions}"
+    )
+
+    state = getattr(game, "state", None)
+    record = isinstance(state, np.dtype) and state.names is not None and not state.hasobject
+    row = isinstance(state, tuple) and len(state) == 2 and np.issubdtype(state[0], np.integer) and state[1] >= 1
+    need(
+        record or row, f"setup() must set state to a dtype of named fields, or to (integer type, length), not {state!r}"
+    )
+    for name in state.names or () if isinstance(state, np.dtype) else ():
+        need(not hasattr(np.record, name), f"a field of state must not be called {name}, as NumPy's records have that")
+
+    shape = game.observation
+    if shape is not None:
+        whole = isinstance(shape, tuple) and all(isinstance(n, int | np.integer) and n >= 1 for n in shape)
+        need(whole, f"observation must be a tuple of whole numbers, not {shape!r}")
+    for name, wanted, given in (
+        ("observe", shape is not None, "observation is set"),
+        ("symmetry", game.symmetries > 1, f"symmetries is {game.symmetries}"),
+        ("play_together", game.simultaneous, "simultaneous is set"),
+    ):
+        need(game.has(name) or not wanted, f"{given}, so the file must define {name}({SIGNATURES[name]})")
+    need(shape is not None or not game.has("observe"), "observe is there, so setup() must set observation, its shape")

@@ -1,0 +1,332 @@
+"""One game run in three ways side by side, and what to say when they part: the ground that ludus.testing stands on."""
+
+from __future__ import annotations
+
+import math
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ludus import rules as generic
+from ludus import stepping
+from ludus.errors import Unsuitable
+from ludus.game import Game, Position
+from ludus.rules import EVERYONE
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+class BrokenPromise(AssertionError):
+    """A game does not keep its contract. The first line says which promise is broken, the rest shows where."""
+
+    __module__ = "ludus.testing"
+
+    def __init__(self, promise: str, place: str = ""):
+        self.promise = promise
+        super().__init__(f"{promise}\n\n{place}" if place else promise)
+
+
+# --- The functions of the rules, by themselves ------------------------------------------------------------------------
+
+
+def reset(rules, states, random):
+    generic.reset(rules, states[0], random)
+
+
+def observe(rules, states, player, planes):
+    generic.observe(rules, states[0], player, planes)
+
+
+def symmetry(rules, states, which, images, actions, count):
+    generic.symmetry(rules, states[0], which, images[0], actions, count)
+
+
+def heuristic(rules, states, player):
+    return generic.heuristic(rules, states[0], player)
+
+
+def fingerprint(rules, states):
+    return np.uint64(generic.fingerprint(rules, states[0]))
+
+
+PLAIN = {
+    "look": stepping.look,
+    "step": stepping.step,
+    "reset": reset,
+    "observe": observe,
+    "symmetry": symmetry,
+    "heuristic": heuristic,
+    "fingerprint": fingerprint,
+}
+
+
+@cache
+def kernels() -> dict[str, Any]:
+    """The same, compiled."""
+    from ludus import native
+
+    return {name: native.STEPPING.get(name) or native.kernel(function) for name, function in PLAIN.items()}
+
+
+# --- Arrays with margins ----------------------------------------------------------------------------------------------
+
+
+class Guarded:
+    """An array in the middle of a larger one, whose margins tell whether anything was written outside."""
+
+    def __init__(self, whole: NDArray[Any], margin: int, shape: tuple[int, ...] | None = None):
+        self.bytes = whole.view(np.uint8).reshape(-1)
+        self.bytes[:] = 0xA5
+        self.margin = margin * self.bytes.size // len(whole)
+        inside = whole[margin : len(whole) - margin]
+        self.array = inside if shape is None else inside.reshape(shape)
+
+    @property
+    def intact(self) -> bool:
+        return bool((self.bytes[: self.margin] == 0xA5).all() and (self.bytes[-self.margin :] == 0xA5).all())
+
+
+def guarded(shape: tuple[int, ...], kind: Any, fill: float) -> Guarded:
+    """An array of numbers, all the same, between margins."""
+    made = Guarded(np.empty(math.prod(shape) + 128, kind), 64, shape)
+    made.array[...] = fill
+    return made
+
+
+def guarded_states(game: Game, choose: np.random.Generator | None = None) -> Guarded:
+    """One state between margins, zeroed or filled with random bytes."""
+    made = Guarded(game.new_states(9), 4)
+    made.array[...] = np.zeros((), made.array.dtype)
+    if choose is not None:
+        scramble(made.array, choose)
+    return made
+
+
+def scramble(states: NDArray[Any], choose: np.random.Generator) -> None:
+    """Fill all fields with random bytes; gaps between aligned fields stay as they are, as no game can write there."""
+    if states.dtype.names is not None:
+        for name in states.dtype.names:
+            field = np.empty_like(states[name])
+            scramble(field, choose)
+            states[name] = field
+    else:
+        random = choose.integers(0, 256, states.size * states.itemsize, np.uint8)
+        states[...] = random.view(states.dtype).reshape(states.shape)
+
+
+# --- Running ----------------------------------------------------------------------------------------------------------
+
+
+class Way:
+    """Plain Python, machine code, or machine code with bounds checks; and the state of the game being played."""
+
+    def __init__(self, game: Game, label: str, rules: Any, functions: dict[str, Any]):
+        self.game, self.label, self.rules, self.functions = game, label, rules, functions
+        self.guarded = guarded_states(game)
+
+    @property
+    def states(self) -> NDArray[Any]:
+        return self.guarded.array
+
+    def call(self, name: str, states: NDArray[Any], *arguments: Any) -> Any:
+        if self.functions is PLAIN:
+            with np.errstate(over="ignore"):  # as Game.run does
+                return self.functions[name](self.rules, *(_as_plain(value) for value in (states, *arguments)))
+        result = self.functions[name](self.rules, states, *arguments)
+        self.game.raise_pending()
+        return result
+
+
+def _as_plain(value: Any) -> Any:
+    structured = isinstance(value, np.ndarray) and value.dtype.names is not None
+    return value.view(np.recarray) if structured else value
+
+
+class Lockstep:
+    """A game being played in all ways at once."""
+
+    def __init__(self, game: Game, seed: int):
+        self.game, self.seed, self.number = game, seed, 0
+        self.choose = np.random.default_rng(seed)
+        self.plain = Way(game, "plain Python", game.rules, PLAIN)
+        self.native: list[Way] = []
+        self.not_native = ""
+        """Why there is no machine code."""
+        self.line: list[NDArray[np.int32]] = []
+        """The actions played: one id, or one for each player where everyone moves."""
+        self.told: list[str] = []
+        """The same for people."""
+        self.shown = game.new_states(1)
+        """The position to show when a promise is broken."""
+        self.view = "the position"
+
+    def compile(self) -> None:
+        """Run in machine code too from now on."""
+        from ludus import native
+
+        try:
+            native.enable(type(self.game.rules))
+            checked = native.bounds_checked(self.game.rules)
+        except Unsuitable as reason:
+            self.not_native = str(reason)
+            return
+        self.native = [
+            Way(self.game, "machine code with bounds checks", checked, kernels()),
+            Way(self.game, "machine code", self.game.rules, kernels()),
+        ]
+
+    @property
+    def ways(self) -> list[Way]:
+        return [self.plain, *self.native]
+
+    def begin(self, number: int) -> None:
+        self.number, self.line, self.told = number, [], []
+
+    def step(self, joint: NDArray[np.int32]) -> list[Guarded]:
+        """The next states, in all ways; the game stays where it is."""
+        told = self.tell(joint)
+        name = "play" if len(joint) == 1 else "play_together"
+        after = []
+        for way in self.ways:
+            handed = joint.copy()
+            after.append(guarded_states(self.game))
+            after[-1].array[...] = way.states
+            with self.blame(name, way):
+                way.call("step", after[-1].array, handed)
+            if not np.array_equal(handed, joint):
+                raise self.broken(f"{name} must not change the actions it is given; in {way.label} it does")
+            self.check_margins(way, name, after[-1])
+            if after[-1].array.tobytes() != after[0].array.tobytes():
+                where = difference(after[0].array, after[-1].array)
+                raise self.broken(f"{name} must do the same in {way.label} as in plain Python; after {told} {where}")
+        return after
+
+    def advance(self, joint: NDArray[np.int32], after: list[Guarded]) -> None:
+        """Go on to the next states."""
+        self.told.append(self.tell(joint))
+        self.line.append(joint)
+        for way, guarded in zip(self.ways, after, strict=True):
+            way.guarded = guarded
+        self.shown = self.plain.states.copy()
+
+    # --- Saying what is wrong ---------------------------------------------------------------------------------------
+
+    def broken(self, promise: str) -> BrokenPromise:
+        return BrokenPromise(f"{self.game.name}: {promise}", self.place())
+
+    def place(self) -> str:
+        """The position and the moves that led to it."""
+
+        def attempt(make: Callable[[Any], str]) -> str:
+            try:
+                return make(self.game.look_at(self.shown))
+            except Exception as error:
+                return f"({told(error)})"
+
+        return "\n".join(
+            [
+                f"in {self.view} after {len(self.line)} plies of game {self.number}, seed {self.seed}:",
+                attempt(self.game.draw),
+                f"text: {attempt(self.game.write)}",
+                f"state: {self.shown[0]}",
+                f"moves: {' '.join(self.told) or 'none yet'}",
+            ]
+        )
+
+    def tell(self, joint: NDArray[np.int32]) -> str:
+        """An action in notation and as ids."""
+        ids = ",".join(map(str, joint.tolist()))
+        try:
+            position = Position(self.game, self.plain.states.copy())
+            action = tuple(joint.tolist()) if position.to_move == EVERYONE else int(joint[0])
+            return f"{position.notation(action)} ({ids})"
+        except Exception:
+            return f"({ids})"
+
+    def check_margins(self, way: Way, name: str, *arrays: Guarded) -> None:
+        if not all(array.intact for array in arrays):
+            raise self.broken(f"nothing may be written outside the arrays handed over; {name} does in {way.label}")
+
+    @contextmanager
+    def seen_as(self, view: str) -> Iterator[None]:
+        """Say of what this is a picture, if a promise is broken meanwhile."""
+        self.view, before = view, self.view
+        yield
+        self.view = before
+
+    @contextmanager
+    def blame(self, name: str, way: Way, hint: str = "", allowed: type[Exception] | tuple[()] = ()) -> Iterator[None]:
+        """Turn what a function of the game raises into a broken promise."""
+        try:
+            yield
+        except BrokenPromise:
+            raise
+        except allowed:
+            pass
+        except NotImplementedError as error:
+            raise self.broken(f"{name} is missing; {hint or error}") from error
+        except Exception as error:
+            if isinstance(error, IndexError) and "out of bounds" in str(error):
+                reason = f"{name} does in {way.label}: {told(error)}"
+                raise self.broken(f"nothing may be read or written outside an array; {reason}") from error
+            if type(error).__module__.startswith("numba."):
+                raise self.broken(
+                    f"Numba must be able to compile the rules; for {name} it says:\n{why(error)}"
+                ) from error
+            reason = f"in {way.label} it raises {told(error)}"
+            raise self.broken(f"{name} must not fail; {hint + '; ' if hint else ''}{reason}") from error
+
+    @contextmanager
+    def asking(self, name: str, states: NDArray[Any], way: Way | None = None, **more: Any) -> Iterator[None]:
+        """As `blame`, for a function that must not change the position."""
+        before = states.copy()
+        with self.blame(name, way or self.plain, **more):
+            yield
+        if states.tobytes() != before.tobytes():
+            where = difference(before, states, "before", "after")
+            raise self.broken(f"{name} must not change the position; {where}")
+
+
+def difference(one: NDArray[Any], other: NDArray[Any], first: str = "expected", second: str = "found") -> str:
+    """The first place in which two arrays of one state differ."""
+    name, a, b = "state", one[0], other[0]
+    while getattr(a, "dtype", None) is not None and a.dtype.names is not None:
+        field = next((field for field in a.dtype.names if a[field].tobytes() != b[field].tobytes()), None)
+        if field is None:
+            return f"{name} differs in the gaps between its fields"
+        name, a, b = f"{name}.{field}", a[field], b[field]
+    for index in np.ndindex(np.shape(a)):
+        if a[index].tobytes() != b[index].tobytes():
+            at = f"[{', '.join(map(str, index))}]" if index else ""
+            return f"{name}{at} differs: {a[index]} {first}, {b[index]} {second}"
+    return "nothing differs"
+
+
+def told(error: BaseException) -> str:
+    """An exception in one line, with the line of the file that raised it."""
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if not frame.filename.startswith("<")]
+    where = f" ({Path(frames[-1].filename).name}, line {frames[-1].lineno})" if frames else ""
+    return f"{type(error).__name__}: {(str(error).strip() or 'no message').splitlines()[0]}{where}"
+
+
+def why(error: BaseException) -> str:
+    """What Numba says, without what it says about itself."""
+    noise: tuple[str, ...] = (
+        "Failed in",
+        "During: Pass",
+        "During: resolving",
+        "There are",
+        "- Of which",
+        "Overload",
+        "With argument",
+    )
+    noise += ("Rejected as", "raised from", ">>>", "No implementation of function Function(<function", "This error may")
+    lines = [line for line in str(error).splitlines() if line.strip() and not line.strip().startswith(noise)]
+    hint = ["(The functions of the rules cannot make arrays.)"] if "returning of array" in str(error) else []
+    return "\n".join([*lines[:12], *hint])

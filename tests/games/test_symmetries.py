@@ -1,0 +1,57 @@
+"""A symmetry takes positions to positions, moves to moves, and the position after a move to the one after its image."""
+
+import numpy as np
+import pytest
+
+from ludus import registry
+from ludus import rules as generic
+from ludus.chance import below, generator
+
+GAMES = [
+    ("connect4", {}),
+    ("connect4", {"rows": 12, "columns": 8}),
+    ("tictactoe", {}),
+    ("breakthrough", {}),
+    ("breakthrough", {"height": 7, "width": 5}),
+    ("breakthrough", {"height": 11, "width": 13}),
+]
+
+
+def image_of(position, which, actions):
+    """The image of a position, and of its actions."""
+    game = position.game
+    states = game.new_states(1)
+    states.view(np.uint8)[:] = 255  # the image must be written whole
+    moved = np.array(actions, np.int32)
+    generic.symmetry(game.rules, position.state, which, game.look_at(states), moved, len(actions))
+    return type(position)(game, states), moved.tolist()
+
+
+@pytest.mark.parametrize(("name", "options"), GAMES)
+def test_moves_of_the_image_are_the_images_of_the_moves(name, options):
+    game = registry.make(name, **options)
+    for seed in range(2):
+        random = generator(seed)
+        position = game.start()
+        while not position.is_over:
+            actions = position.actions
+            chosen = below(random, len(actions))
+            after = position.play(actions[chosen])
+            for which in range(game.symmetries):
+                image, moved = image_of(position, which, actions)
+                assert sorted(moved) == sorted(image.actions)
+                image_after, _ = image_of(after, which, [])
+                assert image.play(moved[chosen]) == image_after
+                assert image_after.values == after.values
+                if which == 0:
+                    assert image == position
+                    assert moved == actions
+            position = after
+
+
+@pytest.mark.parametrize(("name", "options"), GAMES)
+def test_symmetries_differ(name, options):
+    game = registry.make(name, **options)
+    identities = range(game.actions)
+    images = {tuple(image_of(game.start(), which, identities)[1]) for which in range(game.symmetries)}
+    assert len(images) == game.symmetries

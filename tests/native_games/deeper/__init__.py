@@ -1,0 +1,1 @@
+"""A package that lies beside the probe."""

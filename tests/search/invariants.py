@@ -1,0 +1,48 @@
+"""What must hold of every tree after every search, whatever the game and the rule."""
+
+import numpy as np
+
+from ludus.rules import EVERYONE
+from ludus.search.forest import Forest
+from ludus.search.tree import LOST, NOTHING
+
+
+def check_trees(forest: Forest, transpositions: bool = False) -> None:
+    trees = forest.trees
+    count = len(trees.root)
+    nodes_each, edges_each = len(trees.nodes) // count, len(trees.edges) // count
+    for index in range(count):
+        first_node, first_edge = index * nodes_each, index * edges_each
+        end_node, end_edge = trees.used[index]
+        assert first_node < end_node <= first_node + nodes_each
+        assert first_edge <= end_edge <= first_edge + edges_each
+        assert first_node <= trees.root[index] < end_node
+        owned = np.zeros(edges_each, np.int32)
+        parents = np.zeros(nodes_each, np.int32)
+        for number in range(first_node, end_node):
+            node = trees.nodes[number]
+            assert node["first"] >= NOTHING, "an evaluation is still awaited"
+            if node["first"] < 0:
+                assert node["visits"] == 0
+                continue
+            assert not (node["solved"] and not np.isfinite(node["value"]).all())
+            begin = node["first"]
+            for edges_count in node["counts"]:
+                block = trees.edges[begin : begin + edges_count]
+                owned[begin - first_edge : begin + edges_count - first_edge] += 1
+                if edges_count:
+                    assert block["visits"].sum() == node["visits"], "visits of a block differ from its node's"
+                    assert len(set(block["action"].tolist())) == edges_count
+                    assert np.all((np.abs(block["total"]) <= block["visits"] + 1e-3) | (block["total"] == LOST))
+                for edge in block:
+                    if edge["child"] != NOTHING:
+                        child = trees.nodes[edge["child"]]
+                        parents[edge["child"] - first_node] += 1
+                        if not transpositions:
+                            assert child["visits"] <= edge["visits"]
+                    else:
+                        assert edge["visits"] == 0 or node["mover"] == EVERYONE or end_node == first_node + nodes_each
+                begin += edges_count
+        assert owned.max(initial=0) <= 1, "an edge belongs to two nodes"
+        if not transpositions:
+            assert parents.max(initial=0) <= 1, "a node has two parents"

@@ -1,0 +1,279 @@
+"""check_game passes games that keep their promises, and names the promise that others break."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+import ludus
+from ludus.errors import UnknownGame
+from ludus.testing import BrokenPromise, check_game
+
+TOYS = Path(__file__).parent / "broken_games"
+
+LINE = {
+    "RESET_PARTLY": "reset must write the whole state",
+    "RESET_BY_CHANCE": "reset must give the same state for the same seed",
+    "LEGAL_TWICE": "legal must give an action only once",
+    "LEGAL_OUT_OF_RANGE": "action ids must be from 0 to actions - 1, 4; player 1 has 5",
+    "LEGAL_UNWRITTEN": "legal must write as many actions as it returns",
+    "LEGAL_TOO_MANY": "legal must return a number from 0 to most_legal, 5; it returns 6",
+    "LEGAL_NONE": "someone must have a legal action while the game is not over",
+    "LEGAL_CHANGES": "legal must not change the position; state.last differs: -1 before, 3 after",
+    "TO_MOVE_RANGE": "to_move must be a player from 0 to 1, or EVERYONE; it is 2",
+    "TO_MOVE_EVERYONE": "to_move may be EVERYONE only in a game that sets simultaneous",
+    "TO_MOVE_CHANGES": "to_move must not change the position",
+    "OUTCOME_PARTLY": "outcome must write the value of every player",
+    "OUTCOME_LARGE": "values must be from -1 to 1",
+    "OUTCOME_SUM": "values must add up to 0, or zero_sum be False",
+    "OUTCOME_EARLY": "outcome must write values only when the game is over",
+    "OUTCOME_CHANGES": "outcome must not change the position",
+    "LONGEST": "no game may have more plies than longest, 4",
+    "PLAY_OUTSIDE": "nothing may be read or written outside an array; play does in plain Python",
+    "PLAY_FAILS": "play must not fail; in plain Python it raises ValueError: no third move (line.py, line",
+    "OBSERVE_NAN": "observe must write finite numbers only",
+    "OBSERVE_CHANGES": "observe must not change the position",
+    "OBSERVE_OUTSIDE": "nothing may be read or written outside an array; observe does in plain Python",
+    "HEURISTIC_LARGE": "heuristic must be from -1 to 1",
+    "SYMMETRY_IDENTITY": "symmetry 0 must be the identity",
+    "SYMMETRY_PARTLY": "symmetry must write the whole image",
+    "SYMMETRY_ACTIONS": "playing and mapping must give the same in either order; under symmetry 1",
+    "SYMMETRY_ONE_ACTION": "symmetry must turn distinct actions into distinct actions",
+    "SYMMETRY_TURN": "symmetry must keep the player to move and the outcome",
+    "SYMMETRY_LAST": "playing and mapping must give the same in either order",
+    "FINGERPRINT_WEAK": "fingerprint must differ where the future does",
+    "TEXT_LOSES": "read must restore the whole state that write has written; state.last differs",
+    "TEXT_CHANGES": "read must restore the whole state that write has written",
+    "TEXT_CRASHES": "read must not fail; raise BadPosition for ''",
+    "TEXT_MISSING": "read is missing; define read(self, text, state)",
+    "DRAW_NOTHING": "draw must give a text",
+    "MOVES_ALIKE": "write_move must tell actions apart; 0 and 1 are both 'x'",
+    "MOVES_MISREAD": "read_move must read what write_move wrote",
+    "MOVES_CRASH": "read_move must not fail; raise IllegalMove for",
+    # These are right in plain Python and wrong in machine code.
+    "NATIVE_PLAY": "play must do the same in machine code with bounds checks as in plain Python",
+    "NATIVE_OUTCOME": "outcome must give the same in machine code with bounds checks as in plain Python",
+    "NATIVE_LEGAL": "legal must give the same in machine code with bounds checks as in plain Python",
+    "NATIVE_OBSERVE": "observe must give the same in machine code with bounds checks as in plain Python",
+    "NATIVE_HEURISTIC": "heuristic must give the same in machine code with bounds checks as in plain Python",
+    "NATIVE_FINGERPRINT": "fingerprint must give the same in machine code with bounds checks as in plain Python",
+    "NATIVE_SYMMETRY": "symmetry must give the same in machine code with bounds checks as in plain Python",
+    "NATIVE_INDEX": "nothing may be read or written outside an array; play does in machine code with bounds checks",
+    "NATIVE_MARGIN": "nothing may be written outside the arrays handed over; observe does in machine code",
+}
+
+TOGETHER = {
+    "ACTIONS_CHANGED": "play_together must not change the actions it is given",
+    "COMMA": "write_move must not use a comma where everyone moves",
+    "LEGAL_TWICE": "legal must give an action only once; player 2 has 0 more than once",
+    "RULES_CHANGED": "the functions must not write into the arrays of the rules",
+    "NOT_SIMULTANEOUS": "to_move may be EVERYONE only in a game that sets simultaneous",
+    "TEXT_CHANGES": "read must restore the whole state that write has written; state[3] differs: 0 expected, 1 found",
+    "NOBODY": "someone must have a legal action while the game is not over",
+}
+
+
+def toy(name, flaw="NONE"):
+    kind = ludus.registry.game_class(str(TOYS / f"{name}.py"))
+    flaws = sys.modules[kind.__module__].Flaw
+    return kind(flaw=int(flaws[flaw])), flaws
+
+
+def complaint(game, **more):
+    with pytest.raises(BrokenPromise) as caught:
+        check_game(game, **more)
+    return str(caught.value)
+
+
+@pytest.mark.parametrize("name", ludus.names())
+def test_built_in_games_keep_their_promises(name):
+    report = check_game(name, games=2)
+    assert report.games == 2
+    assert report.positions >= 4
+    assert "machine code does what plain Python does" in report.checked
+
+
+@pytest.mark.parametrize("name", ["line", "together"])
+def test_toys_keep_their_promises(name):
+    game, _ = toy(name)
+    report = check_game(game)
+    assert report.games == 20
+    assert str(report).startswith(f"{game!r} keeps its promises: 20 games, {report.positions} positions")
+    assert ("skipped: symmetry" in str(report)) == (name == "together")
+
+
+@pytest.mark.parametrize("flaw", LINE)
+def test_each_broken_promise_is_named(flaw):
+    assert complaint(toy("line", flaw)[0]).splitlines()[0].startswith(f"line: {LINE[flaw]}")
+
+
+@pytest.mark.parametrize("flaw", TOGETHER)
+def test_each_broken_promise_is_named_where_everyone_moves(flaw):
+    assert complaint(toy("together", flaw)[0]).splitlines()[0].startswith(f"together: {TOGETHER[flaw]}")
+
+
+def test_no_flaw_is_left_out():
+    assert {flaw.name for flaw in toy("line")[1]} == {"NONE", *LINE}
+    assert {flaw.name for flaw in toy("together")[1]} == {"NONE", *TOGETHER}
+
+
+def test_position_and_moves_are_shown():
+    told = complaint(toy("line", "PLAY_FAILS")[0], seed=3)
+    _, _, *lines = told.splitlines()
+    assert lines[0] == "in the position after 2 plies of game 0, seed 3:"
+    assert lines[1].count("-") == 3
+    assert lines[1].count("|") == 4
+    assert lines[2].startswith("text: ")
+    assert lines[3].startswith("state: ([")
+    first, id_of_first, second, id_of_second = lines[4].removeprefix("moves: ").split()
+    assert (id_of_first, id_of_second) == (f"({'abcde'.index(first)})", f"({'abcde'.index(second)})")
+    assert complaint(toy("line", "PLAY_FAILS")[0], seed=3) == told
+
+
+# --- What is wrong before the first move ------------------------------------------------------------------------------
+
+MINIMAL = """
+from typing import NamedTuple
+import numpy as np
+from ludus.game import Game
+
+
+class Rules(NamedTuple):
+    size: int = 3
+
+
+def reset(rules, state, random):
+    state[0] = rules.size
+
+def to_move(rules, state):
+    return 0
+
+def legal(rules, state, player, actions):
+    actions[0] = 0
+    return 1
+
+def play(rules, state, action):
+    state[0] -= 1
+
+def outcome(rules, state, values):
+    if state[0] > 0:
+        return False
+    values[0] = 0.0
+    return True
+
+
+class Minimal(Game):
+    Rules = Rules
+    name = "minimal"
+    title = "Minimal"
+    players = 1
+
+    def setup(self):
+        self.state = (np.int64, 1)
+        self.actions = 1
+        self.most_legal = 1
+        self.longest = 3
+
+    def write(self, state):
+        return str(state[0])
+
+    def read(self, text, state):
+        if text not in ("0", "1", "2", "3"):
+            raise ludus.errors.BadPosition("one of 0 to 3")
+        state[0] = int(text)
+""".replace("import numpy", "import ludus.errors\nimport numpy")
+
+STATIC = {
+    "legal is missing": (
+        "def legal(",
+        "def legal_actions(",
+        "must define the function legal(rules, state, player, actions)",
+    ),
+    "play is missing": (
+        "def play(",
+        "def move(",
+        "must define the function play(rules, state, action), or play_together",
+    ),
+    "parameters": (
+        "random):",
+        "rng):",
+        "the parameters of reset must be (rules, state, random), not (rules, state, rng)",
+    ),
+    "no setup": ("def setup(", "def prepare(", "NotImplementedError: Minimal must define setup()"),
+    "no actions": ("self.actions = 1", "pass", "setup() must set actions to the number of action ids, not None"),
+    "no longest": (
+        "self.longest = 3",
+        "pass",
+        "setup() must set longest to the most plies that a game ever has, not None",
+    ),
+    "most_legal": ("self.most_legal = 1", "self.most_legal = 2", "most_legal, 2, must not be more than actions, 1"),
+    "no state": (
+        "self.state = (np.int64, 1)",
+        "pass",
+        "setup() must set state to a dtype of named fields, or to (integer",
+    ),
+    "field": ("(np.int64, 1)", "np.dtype([('size', np.int8)])", "a field of state must not be called size, as NumPy's"),
+    "float state": (
+        "(np.int64, 1)",
+        "(np.float64, 1)",
+        "setup() must set state to a dtype of named fields, or to (integer",
+    ),
+    "title": ('title = "Minimal"', 'title = ""', "the class must set title to a text, not ''"),
+    "symmetries": (
+        "self.actions = 1",
+        "self.actions = 1; self.symmetries = 2",
+        "symmetries is 2, so the file must define",
+    ),
+    "observation": (
+        "self.actions = 1",
+        "self.actions = 1; self.observation = (1,)",
+        "observation is set, so the file must",
+    ),
+    "observe": (
+        "def play(",
+        "def observe(rules, state, player, planes): pass\ndef play(",
+        "setup() must set observation",
+    ),
+    "simultaneous": (
+        "players = 1",
+        "players = 1; simultaneous = True",
+        "simultaneous is set, so the file must define play_tog",
+    ),
+    "no write": ("def write(", "def show(", "write is missing; define write(self, state): the position as one line"),
+    "no read": ("def read(", "def load(", "read is missing; define read(self, text, state)"),
+    "not a tuple": (
+        "class Rules(NamedTuple):\n    size: int = 3",
+        "class Rules:\n    size = 3\n    _field_defaults = {}",
+        "Rules must be a N",
+    ),
+}
+
+
+@pytest.mark.parametrize("what", STATIC)
+def test_declarations_are_checked_before_anything_is_compiled(tmp_path, what, monkeypatch):
+    before, after, expected = STATIC[what]
+    assert MINIMAL.count(before) == 1
+    file = tmp_path / "minimal.py"
+    file.write_text(MINIMAL.replace(before, after))
+    monkeypatch.setattr("ludus.testing.lockstep.kernels", None)
+    assert expected in complaint(str(file))
+
+
+def test_rules_that_numba_cannot_compile():
+    told = complaint(str(TOYS / "uncompilable.py"))
+    assert told.startswith(
+        "uncompilable: Numba must be able to compile the rules; for outcome, to_move or legal it says:"
+    )
+    assert 'uncompilable.py", line 25' in told
+
+
+def test_unknown_games_are_left_to_make():
+    with pytest.raises(UnknownGame):
+        check_game("no_such_game")
+
+
+def test_a_compiled_game_is_checked_in_plain_python_too_and_stays_compiled():
+    game, _ = toy("line")
+    game.compile()
+    check_game(game, games=1)
+    assert game.compiled
