@@ -1,9 +1,13 @@
 """The ground floor in figures: python -m benchmarks.search (about three minutes; OpenSpiel must be installed)."""
 
+import os
+import shutil
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
+from pathlib import Path
 
 import numpy as np
 import pyspiel
@@ -22,6 +26,10 @@ ROWS: list[tuple[str, str, str, str]] = []
 def report(what: str, figure: str, peer: str = "", goal: str = "") -> None:
     ROWS.append((what, figure, peer, goal))
     print(f"{what:68} {figure:>28}  {peer}", flush=True)
+
+
+def game_name(name: str, options: dict) -> str:
+    return " ".join([name, *(f"{key}={value}" for key, value in options.items())])
 
 
 def against_openspiel(name: str, options: dict, spiel: str, simulations: int) -> None:
@@ -43,9 +51,8 @@ def against_openspiel(name: str, options: dict, spiel: str, simulations: int) ->
 
     run_ours()
     mine, other, ratio = in_turn(run_ours, run_theirs)
-    size = " ".join(f"{key}={value}" for key, value in options.items())
     report(
-        f"UCT, {name} {size}, {simulations:,} simulations",
+        f"UCT, {game_name(name, options)}, {simulations:,} simulations",
         f"{mine:,.0f} simulations/s",
         f"{ratio:.1f} times OpenSpiel's C++ ({other:,.0f}/s)",
         "5 times",
@@ -64,8 +71,8 @@ def null_evaluator(name: str, options: dict, moves: str) -> None:
 
         run()
         best = statistics.median(rate(run) for _ in range(5))
-        size = " ".join(f"{key}={value}" for key, value in options.items())
-        what = f"Null evaluator, 64 trees, {name} {size} ({moves} moves), {threads} thread{'s'[: threads - 1]}"
+        on = "1 thread" if threads == 1 else f"{threads} threads"
+        what = f"Null evaluator, 64 trees, {game_name(name, options)} ({moves} moves), {on}"
         report(what, f"{best:,.0f} simulations/s", "", "1,000,000")
 
 
@@ -120,10 +127,27 @@ def start_up() -> None:
 
     bare = seconds("-c", "pass")
     report("import ludus, less the start of Python", f"{seconds('-c', 'import ludus') - bare:.2f} s", "", "0.3 s")
-    report("ludus --help", f"{seconds('-m', 'ludus.cli', '--help'):.2f} s", "", "0.7 s")
+    help_page = "from ludus.cli import main; main()"
+    report("ludus --help, whole process", f"{seconds('-c', help_page, '--help'):.2f} s", "", "0.7 s")
     first = "import ludus; from ludus.search.forest import Forest; g = ludus.make('connect4'); f = Forest(g, nodes=9);"
     first += "f.plant(g.start()); f.search(simulations=5)"
     report("A process that searches, compiled before", f"{seconds('-c', first):.2f} s", "", "1.5 s")
+
+
+def first_compile() -> None:
+    """In a copy of the package, where nothing was compiled before."""
+    code = "import ludus; from ludus.agents import make_agent; g = ludus.make({!r});"
+    code += "make_agent('uct:100', g).choose(g.start())"
+    for name in ("connect4", "breakthrough"):
+        with tempfile.TemporaryDirectory() as folder:
+            source = Path(ludus.__file__).parent
+            shutil.copytree(source, Path(folder) / "ludus", ignore=shutil.ignore_patterns("__pycache__"))
+            began = time.perf_counter()
+            environment = {**os.environ, "PYTHONPATH": folder}
+            subprocess.run([sys.executable, "-c", code.format(name)], env=environment, capture_output=True, check=True)
+            report(
+                f"First move of uct at {name}, all compiled anew", f"{time.perf_counter() - began:.1f} s", "", "30 s"
+            )
 
 
 def solving() -> None:
@@ -149,6 +173,7 @@ def main() -> None:
     growth()
     time_budgets()
     start_up()
+    first_compile()
     solving()
     print("\n" + about_this_run("python -m benchmarks.search") + "\n")
     print("| what | measured | against | goal |\n| --- | --- | --- | --- |")

@@ -319,3 +319,67 @@ def test_rules_outside_a_file_cannot_be_compiled():
     native.rules.register(Nowhere, {})
     with pytest.raises(Unsuitable, match="Nowhere can be compiled only if they are defined in a file"):
         native.enable(Nowhere)
+
+
+ALLOCATING = '''
+from typing import NamedTuple
+
+import numpy as np
+
+from ludus import Game
+
+
+class Rules(NamedTuple):
+    heap: int = 10
+
+
+def reset(rules, state, random):
+    state.left = rules.heap
+    state.turn = 0
+
+
+def to_move(rules, state):
+    return state.turn
+
+
+def legal(rules, state, player, actions):
+    numbers = np.arange(min(3, state.left))  # an array of its own
+    actions[: numbers.size] = numbers
+    return numbers.size
+
+
+def play(rules, state, action):
+    state.left -= action + 1
+    state.turn = 1 - state.turn
+
+
+def outcome(rules, state, values):
+    if state.left > 0:
+        return False
+    values[state.turn] = -1.0
+    values[1 - state.turn] = 1.0
+    return True
+
+
+class Heap(Game):
+    Rules = Rules
+    name = "heap"
+    title = "Heap"
+    state = np.dtype([("left", np.int8), ("turn", np.int8)])
+
+    def setup(self):
+        self.actions = self.most_legal = 3
+        self.longest = self.rules.heap
+
+    def write(self, state):
+        return f"{state.left} {state.turn}"
+'''
+
+
+def test_rules_that_make_arrays_work_too(tmp_path):
+    from ludus.search.solver import solve
+
+    (tmp_path / "heap.py").write_text(ALLOCATING)
+    game = ludus.make(str(tmp_path / "heap.py"), heap=10)
+    assert solve(game.start()).best == [1]  # leave a multiple of four
+    assert solve(ludus.make(str(tmp_path / "heap.py"), heap=8).start()).value == -1.0

@@ -15,27 +15,31 @@ class Puct(NamedTuple):
 
 
 def choose(rule, trees, tree, node, first, count, player):
+    weight = rule.c * math.sqrt(max(1, trees.nodes[node].visits))
     total = 0.0
     visits = 0
     explored = 0.0
+    best = first
+    highest = -math.inf
+    untried = first
+    eagerness = -math.inf  # of the most likely move that has not been tried; all of those count as equally good
     for index in range(first, first + count):
         edge = trees.edges[index]
-        if edge.visits > 0 and edge.total != LOST:
+        if edge.visits == 0:
+            wish = weight * edge.prior + jitter(trees, tree, node)
+            if wish > eagerness:
+                eagerness = wish
+                untried = index
+        elif edge.total != LOST:
             total += edge.total
             visits += edge.visits
             explored += abs(edge.prior)
+            score = edge.total / edge.visits + weight * abs(edge.prior) / (1 + edge.visits) + jitter(trees, tree, node)
+            if score > highest:
+                highest = score
+                best = index
     unseen = (trees.nodes[node].value[player] + total) / (1 + visits) - rule.reduction * math.sqrt(explored)
-    weight = rule.c * math.sqrt(max(1, trees.nodes[node].visits))
-    best = first
-    highest = -math.inf
-    for index in range(first, first + count):
-        edge = trees.edges[index]
-        mean = edge.total / edge.visits if edge.visits > 0 else unseen
-        score = mean + weight * abs(edge.prior) / (1 + edge.visits) + jitter(trees, tree, node)
-        if score > highest:
-            highest = score
-            best = index
-    return best
+    return untried if unseen + eagerness > highest else best
 
 
 def decide(rule, trees, tree, node, first, count, player):

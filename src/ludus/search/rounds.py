@@ -26,8 +26,9 @@ def set_priors(trees, first, count, logits, begin):
         weight = np.float32(math.exp(logits[begin + i] - highest))
         trees.edges[first + i].prior = weight
         total += weight
+    share = np.float32(1.0) / total
     for i in range(count):
-        trees.edges[first + i].prior /= total
+        trees.edges[first + i].prior *= share
 
 
 @part
