@@ -321,7 +321,7 @@ def test_rules_outside_a_file_cannot_be_compiled():
         native.enable(Nowhere)
 
 
-ALLOCATING = '''
+ALLOCATING = """
 from typing import NamedTuple
 
 import numpy as np
@@ -373,7 +373,7 @@ class Heap(Game):
 
     def write(self, state):
         return f"{state.left} {state.turn}"
-'''
+"""
 
 
 def test_rules_that_make_arrays_work_too(tmp_path):

@@ -6,6 +6,7 @@ import numpy as np
 
 from ludus.errors import BadPosition, IllegalMove
 from ludus.game import Game, require
+from ludus.games._bits import put
 from ludus.games._grid import draw_grid, letters, read_grid, write_grid
 
 # The stones of a player are bits, column by column from the left, each from the bottom up, with one bit above every
@@ -57,7 +58,7 @@ def legal(rules, state, player, actions):
 def play(rules, state, action):
     me = state.ply & 1
     bit = action * (rules.rows + 1) + state.heights[action]
-    state.stones[me, bit >> 6] |= np.uint64(1) << np.uint64(bit & 63)
+    put(state.stones[me], bit)
     state.heights[action] += 1
     state.ply += 1
     if in_line(rules, state.stones[me], bit):
@@ -137,7 +138,7 @@ def symmetry(rules, state, which, image, actions, count):
             bit = there * (rules.rows + 1) + row
             for player in range(2):
                 if has(state.stones[player], column * (rules.rows + 1) + row):
-                    image.stones[player, bit >> 6] |= np.uint64(1) << np.uint64(bit & 63)
+                    put(image.stones[player], bit)
     for i in range(count):
         actions[i] = rules.columns - 1 - actions[i]
 
@@ -240,7 +241,7 @@ class Connect4Game(Game):
                 if row != state.heights[column]:
                     raise BadPosition(f"the stone in column {letters(columns)[column]}, row {row + 1} hangs in the air")
                 state.heights[column] += 1
-                state.stones[cells[row, column] - 1, bit >> 6] |= np.uint64(1) << np.uint64(bit & 63)
+                put(state.stones[cells[row, column] - 1], bit)
         for column in range(columns):
             for bit in range(column * (rows + 1), column * (rows + 1) + state.heights[column]):
                 for player in range(2):

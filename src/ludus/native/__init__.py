@@ -12,7 +12,6 @@ Three things happen here, and a game's author need not know of any of them:
 import hashlib
 import importlib
 import sys
-import time
 from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any
@@ -20,18 +19,17 @@ from typing import Any
 import numba
 import numpy as np
 from numba import types
-from numba.core import cgutils, event
+from numba.core import event
 from numba.core.caching import FunctionCache
-from numba.core.datamodel import models
 from numba.core.errors import NumbaError
-from numba.core.imputils import impl_ret_borrowed, lower_getattr_generic
-from numba.core.typing.templates import AttributeTemplate, infer_getattr
-from numba.extending import NativeValue, overload, register_model, typeof_impl, unbox
+from numba.extending import overload, register_model, typeof_impl
 
 from ludus import chance, rules, stepping
 from ludus.errors import Unsuitable
+from ludus.native.announcing import Announcer
+from ludus.native.bundles import BundleModel, BundleType, bundle
 
-PACKAGE = Path(__file__).parent
+PACKAGE = Path(__file__).parent.parent
 OPTIONS: dict[str, Any] = {"error_model": "numpy", "nogil": True, "_nrt": False}
 """How the engine and the games are compiled. Without Numba's runtime (`_nrt`) code cannot allocate arrays, and in
 return does not count references to those it is given: a search of small positions runs three times as fast. A function
@@ -75,23 +73,6 @@ def part(function: Any) -> Any:
 # --- The Numba type of a game's rules ---------------------------------------------------------------------------------
 
 
-class BundleType(types.Type):
-    """A NamedTuple that goes into parallel loops whole: Numba takes its own named tuples apart there, and puts them
-    together again as another type."""
-
-    def __init__(self, field_types: tuple[Any, ...], instance_class: Any, digest: str = ""):
-        self.types = tuple(field_types)
-        self.fields = dict(zip(instance_class._fields, self.types, strict=True))
-        self.instance_class = instance_class
-        self.digest = digest
-        described = ", ".join(map(str, field_types))
-        super().__init__(f"{instance_class.__module__}.{instance_class.__qualname__}({described})#{digest}")
-
-    @property
-    def key(self) -> str:
-        return self.name
-
-
 class RulesType(BundleType):
     """The type of a game's rules: equal to another only if class, field types and digest of the source are."""
 
@@ -100,6 +81,9 @@ class RulesType(BundleType):
         # this machine, and most of their modules are not loaded, or no longer exist.
         cls = self.instance_class
         return _restore_type, (self.types, cls.__module__, cls.__qualname__, self.digest)
+
+
+register_model(RulesType)(BundleModel)
 
 
 class AbsentRulesType(types.Opaque):
@@ -119,58 +103,6 @@ def _restore_type(field_types: Any, module: str, name: str, digest: str) -> Any:
         if (rules_class.__module__, rules_class.__qualname__, known) == (module, name, digest):
             return RulesType(field_types, rules_class, digest)
     return AbsentRulesType(field_types, module, name, digest)
-
-
-@register_model(BundleType)
-@register_model(RulesType)
-class _BundleModel(models.StructModel):
-    def __init__(self, manager: Any, bundle_type: Any):
-        super().__init__(manager, bundle_type, list(bundle_type.fields.items()))
-
-    # The same in memory as in registers (a truth value takes one bit there): parallel loops hand it over as it is.
-    def get_data_type(self) -> Any:
-        return self.get_value_type()
-
-    def as_data(self, builder: Any, value: Any) -> Any:
-        return value
-
-    def from_data(self, builder: Any, value: Any) -> Any:
-        return value
-
-
-@infer_getattr
-class _BundleAttribute(AttributeTemplate):
-    key = BundleType
-
-    def generic_resolve(self, bundle_type: Any, name: str) -> Any:  # type: ignore[override]
-        return bundle_type.fields.get(name)
-
-
-@lower_getattr_generic(BundleType)
-def _lower_attribute(context: Any, builder: Any, bundle_type: Any, value: Any, name: str) -> Any:
-    struct = cgutils.create_struct_proxy(bundle_type)(context, builder, value=value)
-    return impl_ret_borrowed(context, builder, bundle_type.fields[name], getattr(struct, name))
-
-
-@unbox(BundleType)
-def _unbox_bundle(bundle_type: Any, value: Any, c: Any) -> NativeValue:
-    struct = cgutils.create_struct_proxy(bundle_type)(c.context, c.builder)
-    failed = cgutils.false_bit
-    for index, (name, field_type) in enumerate(bundle_type.fields.items()):
-        field = c.unbox(field_type, c.pyapi.tuple_getitem(value, index))
-        setattr(struct, name, field.value)
-        failed = c.builder.or_(failed, field.is_error)
-    return NativeValue(struct._getvalue(), is_error=failed)
-
-
-def bundle(instance_class: Any) -> Any:
-    """Mark a NamedTuple of arrays as one to hand to kernels."""
-
-    @typeof_impl.register(instance_class)
-    def typeof_bundle(value: Any, context: Any) -> BundleType:
-        return BundleType(tuple(numba.typeof(field) for field in value), instance_class)
-
-    return instance_class
 
 
 _digests: dict[type, str] = {}
@@ -221,8 +153,8 @@ _twins: dict[type, type] = {}
 
 def _engine_files() -> set[str]:
     """Numba's cache of a function does not notice an edit of another file that it calls into; the digest does."""
-    names = ("chance.py", "native.py", "rules.py", "stepping.py")
-    return {str(file) for file in [*(PACKAGE / name for name in names), *(PACKAGE / "search").glob("*.py")]}
+    patterns = ("chance.py", "rules.py", "stepping.py", "native/*.py", "search/*.py")
+    return {str(file) for pattern in patterns for file in PACKAGE.glob(pattern)}
 
 
 def _give_own_name(rules_class: type) -> None:
@@ -417,51 +349,26 @@ below, uniform = _chance["below"], _chance["uniform"]
 STEPPING = {"look": kernel(stepping.look), "step": kernel(stepping.step)}
 
 
-# --- Saying so --------------------------------------------------------------------------------------------------------
+def _name_of_compiled(arguments: Any) -> str:
+    """What is compiled, for people: the game, or what has no game in it."""
+    classes = [kind.instance_class for kind in arguments if isinstance(kind, RulesType)]
+    games = [each.__qualname__ for each in classes if rules.implementation(each, "choose") is None]
+    return games[0] if games else "the search"
 
 
-class _Announcer(event.Listener):
-    """Tells on standard error that something is being compiled, if it takes more than a moment."""
+event.register("numba:compile", Announcer(_name_of_compiled))
 
-    def __init__(self) -> None:
-        self.depth = self.functions = 0
-        self.began = 0.0
-        self.status: Any = None
-        self.said: set[str] = set()
-
-    def on_start(self, started: Any) -> None:
-        self.depth += 1
-        self.functions += 1
-        if self.depth == 1:
-            self.began, self.functions = time.perf_counter(), 1
-            named = [kind for kind in started.data["args"] if isinstance(kind, RulesType)]
-            game = bool(named) and "choose" not in rules.namespace_of(named[0].instance_class)
-            self.what = named[0].instance_class.__qualname__ if game else "the search"
-        elif self.status is None and time.perf_counter() - self.began > 0.4:
-            from rich.console import Console
-
-            console = Console(stderr=True)
-            if console.is_terminal:
-                self.status = console.status(self.text())
-                self.status.start()
-            else:
-                self.status = False
-                if self.what not in self.said:
-                    self.said.add(self.what)
-                    console.print(f"Compiling {self.what} for this machine, once ...", highlight=False)
-        elif self.status:
-            self.status.update(self.text())
-
-    def text(self) -> str:
-        spent = time.perf_counter() - self.began
-        return f"Compiling {self.what} for this machine, once: {self.functions} functions, {spent:.0f} s"
-
-    def on_end(self, ended: Any) -> None:
-        self.depth -= 1
-        if self.depth == 0 and self.status is not None:
-            if self.status:
-                self.status.stop()
-            self.status = None
-
-
-event.register("numba:compile", _Announcer())
+__all__ = [
+    "BundleType",
+    "RulesType",
+    "below",
+    "bounds_checked",
+    "bundle",
+    "compiled",
+    "compiled_names",
+    "enable",
+    "kernel",
+    "overload_generic",
+    "part",
+    "uniform",
+]
