@@ -98,7 +98,7 @@ def play(
     from ludus.terminal.play import Session, find_seat
 
     start = start_of(make_game(game, option), position, moves, seed)
-    Session(start, against, find_seat(start.game, seat), seed).run()
+    Session(start, against, find_seat(start, seat), seed).run()
 
 
 @app.command(short_help="Let agents play each other, and score them.", epilog=AGENTS)
@@ -323,7 +323,7 @@ def explain(error: Any) -> str:
         where = getattr(getattr(error, "ctx", None), "command_path", "ludus")
         return f"{message[:1].lower()}{message[1:]}" + ("" if message.endswith("?") else f"; see {where} --help")
     if isinstance(error, MemoryError):
-        return f"there is not enough memory ({error})" if str(error) else "there is not enough memory"
+        return "there is not enough memory for this"
     message = " ".join(f"{type(error).__name__}: {error}".split())
     return f"{message[:400]} (LUDUS_TRACEBACK=1 shows where)"
 

@@ -1,5 +1,8 @@
 """What can go wrong by the user's hand. Each message is one line that says what to do."""
 
+import traceback
+from pathlib import Path
+
 
 class LudusError(ValueError):
     """Any mistake in what Ludus was asked to do; the command line prints it and exits with 2."""
@@ -32,3 +35,19 @@ class BadAgent(LudusError):
 
 class Unsuitable(LudusError):
     """The game lacks what the request needs, such as two players for the solver."""
+
+
+class BrokenGame(LudusError):
+    """The rules of a game fail at the first try; `ludus check` says more."""
+
+
+def told(error: BaseException) -> str:
+    """An exception in one line, with the line of the user's file, if there is one, that it came from."""
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if not frame.filename.startswith("<")]
+    theirs = ("site-packages", str(Path(__file__).parent))
+    own = [
+        frame for frame in frames if "/games/" in frame.filename or not any(each in frame.filename for each in theirs)
+    ]
+    last = (own or frames)[-1:]
+    where = "".join(f" ({Path(frame.filename).name}, line {frame.lineno})" for frame in last)
+    return f"{type(error).__name__}: {(str(error).strip() or 'no message').splitlines()[0]}{where}"

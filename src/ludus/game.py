@@ -17,7 +17,7 @@ import numpy as np
 from ludus import rules as generic
 from ludus import stepping
 from ludus.chance import generator
-from ludus.errors import BadOption, BadPosition, IllegalMove
+from ludus.errors import BadOption, BadPosition, BrokenGame, IllegalMove, LudusError, told
 from ludus.rules import EVERYONE
 
 if TYPE_CHECKING:
@@ -135,9 +135,24 @@ class Game:
         if not self.compiled:
             from ludus import native
 
+            if not type(self).__module__.startswith("ludus."):
+                self._try_out()
             native.enable(type(self.rules))
             self.compiled = True
         return self
+
+    def _try_out(self) -> None:
+        """The first plies of somebody's game in plain Python, which fails with a message where machine code would fail
+        with an unreadable one, or write where it must not."""
+        try:
+            position = self.start()
+            for _ in range(3):
+                if not position.is_over:
+                    position = position.play(position.actions[0])
+        except LudusError:
+            raise
+        except Exception as error:
+            raise BrokenGame(f"{self.name} fails at the first try: {told(error)}; ludus check says more") from error
 
     def new_states(self, count: int) -> NDArray[Any]:
         """An array of zeroed states: records [count], or rows of integers [count, length]."""

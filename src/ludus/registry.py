@@ -71,7 +71,7 @@ def _load_file(path: Path) -> Any:
         loader.exec_module(module)
     except BaseException as error:
         del sys.modules[module_name]
-        if isinstance(error, LudusError) or not isinstance(error, Exception):
+        if isinstance(error, LudusError | KeyboardInterrupt):
             raise
         raise UnknownGame(f"{path.name} cannot be loaded: {type(error).__name__}: {error}") from error
     finally:

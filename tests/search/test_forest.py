@@ -307,3 +307,83 @@ def test_a_game_in_ordinary_python_grows_the_same_tree(rule):
         forest.search(evaluator, simulations=1000)
         found.append((visits(forest), forest.line(), forest.trees.used.tolist()))
     assert found[0] == found[1]
+
+
+def test_a_full_table_of_joint_moves_does_not_stop_the_search():
+    game = ludus.make("roshambo", rounds=3)
+    forest = Forest(game, nodes=120, transpositions=True)
+    forest.plant(game.start())
+    for _ in range(20):
+        assert forest.search(simulations=200) == 200
+    check_trees(forest, transpositions=True)
+
+
+def test_seconds_are_kept_where_nothing_is_left_to_evaluate():
+    game = ludus.make("roshambo")  # all ends are known after nine simulations, and joint moves are never solved
+    forest = Forest(game, Puct(), nodes=100)
+    forest.plant(game.start())
+    forest.search(Uniform(), simulations=10)
+    began = time.perf_counter()
+    assert forest.search(Uniform(), seconds=0.1) > 1000
+    assert time.perf_counter() - began < 2.0
+
+
+def test_every_tree_gets_its_budget_however_fast_the_others_are():
+    game = ludus.make("roshambo", rounds=4)
+    late = game.start()
+    for _ in range(3):
+        late = late.play((0, 0))
+    forest = Forest(game, Puct(), trees=2, nodes=500)
+    forest.plant([game.start(), late])
+    forest.search(Uniform(), simulations=400)
+    assert forest.trees.done.tolist() == [400, 400]
+
+
+@pytest.mark.parametrize("leaves", [1, 4])
+def test_an_evaluator_that_fails_leaves_the_trees_whole(game, leaves):
+    class Failing(Uniform):
+        left = 20
+
+        def evaluate(self, batch):
+            batch.values[:] = np.nan
+            self.left -= 1
+            if self.left == 0:
+                raise KeyboardInterrupt
+            super().evaluate(batch)
+
+    forest = Forest(game, Puct(), trees=2, nodes=500, leaves=leaves)
+    forest.plant(game.start())
+    with pytest.raises(KeyboardInterrupt):
+        forest.search(Failing(), simulations=300)
+    check_trees(forest)
+    forest.move(np.array([[3], [3]], np.int32), game.start().play("d"))
+    check_trees(forest)
+    forest.search(Uniform(), simulations=100)
+    check_trees(forest)
+    assert forest.trees.done.tolist() == [100, 100]
+
+
+def test_proofs_under_virtual_loss_are_exact():
+    game = ludus.make("tictactoe")
+    forest = Forest(game, Puct(), nodes=3000, leaves=8)
+    random = np.random.default_rng(0)
+    for _ in range(40):
+        position = game.start()
+        for _ in range(random.integers(2, 6)):
+            if not position.is_over:
+                position = position.play(int(random.choice(position.actions)))
+        if position.is_over:
+            continue
+        forest.plant(position)
+        forest.search(Uniform(), simulations=int(random.integers(20, 600)))
+        check_trees(forest)
+        nodes, edges = forest.trees.nodes, forest.trees.edges[: forest.trees.used[0, 1]]
+        for node in nodes[: forest.trees.used[0, 0]]:
+            for edge in edges[node["first"] : node["first"] + node["counts"][0]] if node["first"] >= 0 else ():
+                if edge["prior"] < 0 and np.isfinite(edge["total"]) and edge["visits"]:
+                    exact = nodes[edge["child"]]["value"][node["mover"]]
+                    assert edge["total"] / edge["visits"] == pytest.approx(exact)
+
+
+def test_memory_caps_what_was_asked_for_by_number(game):
+    assert Forest(game, nodes=10, edges=100_000, memory=60_000).bytes <= 60_000

@@ -128,6 +128,9 @@ class UctAgent:
     def _go_to(self, forest: Forest, position: Position) -> None:
         """Make a position the root: by playing on from the present one where that leads there, else anew."""
         steps = steps_between(self.root, position) if self.reuse else None
+        self.root = (
+            None  # until it is done: an interrupt must not leave the tree somewhere else than it is thought to be
+        )
         if steps is None:
             forest.plant(position)
         else:

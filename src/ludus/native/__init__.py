@@ -9,6 +9,7 @@ Three things happen here, and a game's author need not know of any of them:
 * Each generic function is an overload that hands over to the compiled function of the game its first argument is of.
 """
 
+import contextlib
 import hashlib
 import importlib
 import sys
@@ -41,7 +42,8 @@ def kernel(function: Any = None, **options: Any) -> Any:
     if function is None:
         return lambda plain: kernel(plain, **options)
     made = numba.njit(function, **OPTIONS, **options)
-    made._cache = _Cache(function)
+    with contextlib.suppress(RuntimeError):  # where no folder can be written, it is compiled in every process
+        made._cache = _Cache(function)
     return made
 
 

@@ -62,11 +62,19 @@ def _lower_attribute(context: Any, builder: Any, bundle_type: Any, value: Any, n
 def _unbox_bundle(bundle_type: Any, value: Any, c: Any) -> NativeValue:
     struct = cgutils.create_struct_proxy(bundle_type)(c.context, c.builder)
     failed = cgutils.false_bit
+    cleanups: list[Any] = []
     for index, (name, field_type) in enumerate(bundle_type.fields.items()):
         field = c.unbox(field_type, c.pyapi.tuple_getitem(value, index))
         setattr(struct, name, field.value)
         failed = c.builder.or_(failed, field.is_error)
-    return NativeValue(struct._getvalue(), is_error=failed)
+        if field.cleanup is not None:
+            cleanups.append(field.cleanup)
+
+    def cleanup() -> None:
+        for each in cleanups:
+            each()
+
+    return NativeValue(struct._getvalue(), is_error=failed, cleanup=cleanup)
 
 
 def bundle(instance_class: Any) -> Any:

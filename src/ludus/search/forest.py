@@ -94,7 +94,8 @@ class Forest:
             raise Unsuitable(f"{game.name}: Gumbel search is for games in which players move in turn; use Puct")
         native.enable(type(self.rule))
         # Games in ordinary Python run one at a time, whatever the threads.
-        self.threads = min(threads, threads_of_this_machine()) if game.parallel else 1
+        launched = getattr(numba.config, "NUMBA_NUM_THREADS", 1)
+        self.threads = min(threads, threads_of_this_machine(), launched) if game.parallel else 1
         blocks = game.players if game.simultaneous else 1
         room = blocks * game.most_legal
         nodes, edges = _sizes(game, trees, nodes, edges, memory, leaves, transpositions)
@@ -103,7 +104,7 @@ class Forest:
             states=_empty_states(game, trees * nodes),
             nodes=np.empty(trees * nodes, tree.node_dtype(game.players, blocks)),
             edges=np.empty(trees * edges, tree.EDGE),
-            used=np.zeros((trees, 2), np.int32),
+            used=np.zeros((trees, 3), np.int32),
             root=np.zeros(trees, np.int32),
             done=np.zeros(trees, np.int32),
             random=generators(seed, trees),
@@ -128,7 +129,10 @@ class Forest:
     # --- roots --------------------------------------------------------------------------------------------------------
 
     def plant(self, positions: Position | Sequence[Position] | np.ndarray) -> None:
-        """Start every tree anew, from one position, from one each, or from an array of states [B]."""
+        """Start every tree anew, from one position, from one each, or from an array of states [B].
+
+        Random numbers go on where they were: the same forest searched again gives another tree.
+        """
         states = self._states(positions)
         tree.plant(self.game.rules, self.trees, states, self._values)
         self.game.raise_pending()
@@ -179,9 +183,9 @@ class Forest:
         if simulations is None and seconds is None:
             raise BadOption("a search needs a budget: simulations or seconds")
         if budgets.min() < 0 or (seconds is not None and seconds <= 0):
-            raise BadOption("a search's budget must be more than 0")
+            raise BadOption("a search's budget must not be negative, nor 0 seconds")
         rounds.begin(self.trees, isinstance(self.rule, Gumbel))
-        clock = _Clock(deadline, seconds, int(budgets.max()), progress)
+        clock = _Clock(deadline, seconds, int(budgets.sum(dtype=np.int64)), progress)
         numba.set_num_threads(self.threads)
         if evaluator is None:
             self._play_out(budgets, clock)
@@ -192,22 +196,34 @@ class Forest:
     def _play_out(self, budgets: np.ndarray, clock: _Clock) -> None:
         """In portions of a few milliseconds, so that a clock, a progress bar and Ctrl-C have their turn."""
         run = playouts.simulate_in_turn if self.threads == 1 else playouts.simulate_at_once
-        portion, done = 16, -1
-        while not clock.is_over(self.trees.done.max()) and self.trees.done.sum() != done:
-            done = self.trees.done.sum()
+        portion, before, done = 16, -1, 0
+        while not clock.is_over(done) and done != before:
             began = time.perf_counter()
             run(self.game.rules, self.rule, self.trees, self.leaves, budgets, portion)
             self.game.raise_pending()
             portion = clock.next_portion(portion, time.perf_counter() - began)
+            before, done = done, int(self.trees.done.sum())
 
     def _consult(self, evaluator: Evaluator, budgets: np.ndarray, clock: _Clock) -> None:
+        try:
+            self._consult_in_rounds(evaluator, budgets, clock)
+        except BaseException:
+            rounds.abandon(self.trees, self.leaves)
+            raise
+
+    def _consult_in_rounds(self, evaluator: Evaluator, budgets: np.ndarray, clock: _Clock) -> None:
         work = rounds.work_in_turn if self.threads == 1 else rounds.work_at_once
         leaves = self.leaves
         everything = Batch(*leaves[: len(Batch._fields)])
+        before = -1
         while True:
             work(self.game.rules, self.rule, self.trees, leaves, budgets)
             self.game.raise_pending()
             waiting = np.count_nonzero(leaves.waiting)
+            done = int(self.trees.done.sum())
+            if waiting == 0 and done == before:
+                return
+            before = done
             if waiting == len(leaves.waiting):
                 evaluator.evaluate(everything)
             elif waiting:
@@ -216,9 +232,7 @@ class Forest:
                 evaluator.evaluate(batch)
                 leaves.logits[rows] = batch.logits
                 leaves.values[rows] = batch.values
-            else:
-                return
-            if clock.is_over(self.trees.done.max()):
+            if clock.is_over(done) and clock.is_late():
                 budgets[:] = 0  # one more round, to take in what is on its way
 
     # --- what it came to ----------------------------------------------------------------------------------------------
@@ -287,7 +301,11 @@ class _Clock:
     def __init__(self, deadline: float, seconds: float | None, simulations: int, progress: Progress | None):
         self.deadline, self.seconds, self.simulations, self.progress = deadline, seconds, simulations, progress
 
+    def is_late(self) -> bool:
+        return time.perf_counter() >= self.deadline
+
     def is_over(self, done: int) -> bool:
+        """Is the time up, or are so many simulations all that were wanted? Reports the progress."""
         left = self.deadline - time.perf_counter()
         spent = done / self.simulations if self.simulations else 1.0
         if self.progress is not None:
@@ -318,18 +336,21 @@ def _sizes(
     node_bytes += 16 * transpositions + 8 * tree.JOINT.itemsize * game.simultaneous
     edge_bytes = tree.EDGE.itemsize + 4
     ratio = min(room, 16)
-    fits = limit = np.iinfo(np.int32).max // trees
-    if nodes is None or memory is not None:
-        fixed = trees * (leaves * (state + 8 * room + 64) + 12 * room + 64)
-        left = (memory if memory is not None else 1 << 30) - fixed
-        path = 4 * (1 + blocks) * leaves * min(game.longest, LONGEST_PATH)
-        fits = (left // trees - path) // (node_bytes + ratio * edge_bytes)
+    limit = np.iinfo(np.int32).max // trees
+    if nodes is None and memory is None:
+        memory = 1 << 30
+    if memory is None:
+        nodes = min(nodes or 0, limit)
+        edges = min(nodes * room if edges is None else edges, limit)
+    else:
+        rows = leaves * (state + 12 * room + 12 * game.players + 64) + 12 * room + 64
+        left = memory // trees - rows - 4 * (1 + blocks) * leaves * min(game.longest, LONGEST_PATH)
+        fits = left // (node_bytes + ratio * edge_bytes)
         if fits < 2:
             raise BadOption(f"{memory} bytes are too few for {trees} trees of {game.name}")
-    nodes = fits if nodes is None else min(nodes, fits)
-    if edges is None:  # within the memory, no less than one node may need
-        edges = nodes * room if memory is None else max(nodes * ratio, min(room, fits * ratio))
-    nodes, edges = min(nodes, limit), min(edges, limit)
+        nodes = min(fits if nodes is None else nodes, fits, limit)
+        most_edges = min((left - nodes * node_bytes) // edge_bytes, limit)
+        edges = min(max(nodes * ratio, room) if edges is None else edges, most_edges)
     if nodes < 1 or edges < room:
         raise BadOption(f"a tree of {game.name} needs room for at least 1 node and {room} edges")
     return nodes, edges

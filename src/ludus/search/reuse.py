@@ -136,10 +136,12 @@ def rebuild_tables(trees, tree, base, room):
     for slot in range(room.joints.size):
         room.joints[slot] = trees.joints[tree, slot]
         trees.joints[tree, slot].child = 0
+    trees.used[tree, 2] = 0
     for slot in range(room.joints.size):
         old = room.joints[slot]
         if old.child != 0 and room.place[old.parent - base] != NOTHING:
             new = trees.joints[tree, joint_slot(trees, tree, old.key)]
+            trees.used[tree, 2] += 1
             new.key = old.key
             new.child = room.place[old.child - 1 - base] + 1
             new.parent = room.place[old.parent - base]

@@ -10,9 +10,13 @@ from ludus.rules import EVERYONE, to_move
 from ludus.search import visits
 from ludus.search.descend import AWAITED, KNOWN, descend
 from ludus.search.selection import decide, weigh
-from ludus.search.tree import NOTHING, PENDING, add_edges, back_up, hold, list_moves, prove
+from ludus.search.tree import NOTHING, PENDING, add_edges, back_up, hold, list_moves, prove, release
 
 most_visited = compiled_names(visits)["most_visited"]
+
+
+KNOWN_ENDS = 1000
+"""A tree runs at most so many simulations in a round that need no evaluation: then the clock has its turn."""
 
 
 @part
@@ -39,8 +43,9 @@ def take_in(trees, tree, leaves, row, held):
     values = leaves.values[row]
     if index != NOTHING:
         node = trees.nodes[index]
-        for player in range(values.size):
-            node.value[player] = values[player]
+        if not node.solved:
+            for player in range(values.size):
+                node.value[player] = values[player]
         if node.first < 0:
             node.first = NOTHING
             counts = leaves.counts[row]
@@ -54,10 +59,10 @@ def take_in(trees, tree, leaves, row, held):
 
 @part
 def bring(rules, rule, trees, tree, leaves, row, budget, held):
-    """Search for a leaf that needs an evaluation and put it into `row`; False where none is to be had."""
+    """Search for a leaf that needs an evaluation and put it into `row`; False where none is to be had, or none soon."""
     path, values = leaves.path[row], leaves.values[row]
     actions, counts = leaves.actions[row], leaves.counts[row]
-    while True:
+    for _ in range(KNOWN_ENDS):
         root = trees.nodes[trees.root[tree]]
         counted = root.first != NOTHING  # the evaluation of the root itself is no simulation
         if root.solved or (counted and trees.done[tree] >= budget):
@@ -83,6 +88,7 @@ def bring(rules, rule, trees, tree, leaves, row, budget, held):
         leaves.depths[row] = depth
         leaves.waiting[row] = True
         return True
+    return False
 
 
 @part
@@ -110,6 +116,23 @@ def work_at_once(rules, rule, trees, leaves, budgets):
     """A round of every tree, on all threads; the same result."""
     for tree in prange(trees.root.size):
         work_on(rules, rule, trees, tree, leaves, budgets)
+
+
+@kernel
+def abandon(trees, leaves):
+    """Take back the simulations whose evaluation never came."""
+    rows = leaves.nodes.size // trees.root.size
+    for row in range(leaves.nodes.size):
+        if not leaves.waiting[row]:
+            continue
+        leaves.waiting[row] = False
+        index, depth = leaves.nodes[row], leaves.depths[row]
+        if index != NOTHING and trees.nodes[index].first == PENDING:
+            trees.nodes[index].first = NOTHING
+        if depth > 0:
+            trees.done[row // rows] -= 1
+        if rows > 1:
+            release(trees, leaves.path[row], depth)
 
 
 @kernel

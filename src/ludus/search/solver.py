@@ -192,15 +192,15 @@ def solve(
 ) -> Solution:
     """The exact value of a position and of each of its moves; NotSolved after `limit` seconds."""
     game = position.game
-    if game.players != 2 or not game.zero_sum or game.simultaneous:
-        raise Unsuitable(
-            f"{game.name} cannot be solved: that takes two players who move in turn and whose values cancel"
-        )
-    began = time.perf_counter()
+    check_suitable(game)
     if position.is_over:
         return Solution(position.values[0], {}, [], 0, 0.0)
-    game.compile()
-    stack = make_stack(game, memory)
+    stack = make_stack(game.compile(), memory)
+    stack.states[0] = position.states[0]
+    stack.control[1] = 1
+    alpha_beta(game.rules, stack, -1.0, 1.0)  # stops at once: compiled before the clock starts
+    stack.control[:] = 0
+    began = time.perf_counter()
     sign = 1.0 if position.to_move == 0 else -1.0
     values: dict[int, float] = {}
     for action in position.actions_of(position.to_move):
@@ -225,8 +225,16 @@ def solve(
     )
 
 
+def check_suitable(game: Game) -> None:
+    if game.players != 2 or not game.zero_sum or game.simultaneous:
+        raise Unsuitable(
+            f"{game.name} cannot be solved: that takes two players who move in turn and whose values cancel"
+        )
+
+
 def value_of(position: Position, *, memory: int = 1 << 28) -> float:
     """The exact value of a position for the player to move, without those of its moves; quicker than `solve`."""
+    check_suitable(position.game)
     if position.is_over:
         return position.values[0]
     stack = make_stack(position.game.compile(), memory)
@@ -240,7 +248,7 @@ def make_stack(game: Game, memory: int) -> Stack:
     """A stack as deep as the game can be long, and a table in the rest of the memory."""
     plies, most = game.longest + 1, game.most_legal
     states = game.new_states(1 + plies * most)
-    room = memory - states.nbytes
+    room = memory - states.nbytes - plies * (FRAME.itemsize + 20 * most) - 8 * game.actions
     if room < (1 << 16) * ENTRY.itemsize:
         raise Unsuitable(f"{game.name} is too long a game to be solved in {memory >> 20} MiB")
     entries = 1 << ((room // ENTRY.itemsize).bit_length() - 1)

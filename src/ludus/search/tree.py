@@ -65,7 +65,7 @@ class Trees(NamedTuple):
     states: Any  # the game's states [B * N]
     nodes: Any  # node_dtype [B * N]
     edges: Any  # EDGE [B * E]
-    used: Any  # int32 [B, 2]: the next free node and the next free edge
+    used: Any  # int32 [B, 3]: the next free node, the next free edge, and how many joint moves are in the table
     root: Any  # int32 [B]
     done: Any  # int32 [B]: simulations of the search under way
     random: Any  # uint64 [B, 1]
@@ -101,6 +101,7 @@ def plant_position(rules, trees, tree, position, i, values):
     first_node = tree * (trees.nodes.size // trees.root.size)
     trees.used[tree, 0] = first_node
     trees.used[tree, 1] = tree * (trees.edges.size // trees.root.size)
+    trees.used[tree, 2] = 0
     trees.done[tree] = 0
     trees.serial[tree] = 0
     trees.transpositions[tree, :] = 0
@@ -220,8 +221,12 @@ def link(trees, tree, path_row, child):
     if path_row.size == 2 or trees.nodes[path_row[0]].mover != EVERYONE:
         trees.edges[path_row[1]].child = child
         return
+    if 4 * trees.used[tree, 2] > 3 * trees.joints.shape[1]:
+        return  # the table is full, as one node may be reached by many joint moves: it is found by its position again
     key = joint_key(trees, path_row)
     joint = trees.joints[tree, joint_slot(trees, tree, key)]
+    if joint.child == 0:
+        trees.used[tree, 2] += 1
     joint.key = key
     joint.child = child + 1
     joint.parent = path_row[0]
@@ -251,7 +256,9 @@ def back_up(trees, path, depth, values, held):
             if row[block + 1] != NOTHING:
                 edge = trees.edges[row[block + 1]]
                 player = block if node.mover == EVERYONE else node.mover
-                if held:
+                if held and edge.prior < 0.0 and edge.total != LOST:  # solved since: exact, whatever is on its way
+                    edge.total = np.float64(trees.nodes[edge.child].value[player]) * edge.visits
+                elif held:
                     edge.total += values[player] + 1.0
                 else:
                     edge.visits += 1
@@ -281,7 +288,10 @@ def release(trees, path, depth):
             if row[block + 1] != NOTHING:
                 edge = trees.edges[row[block + 1]]
                 edge.visits -= 1
-                edge.total += 1.0
+                if edge.prior < 0.0 and edge.total != LOST:
+                    edge.total = np.float64(trees.nodes[edge.child].value[trees.nodes[row[0]].mover]) * edge.visits
+                else:
+                    edge.total += 1.0
 
 
 @part

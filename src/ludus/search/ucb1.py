@@ -25,7 +25,7 @@ def choose(rule, trees, tree, node, first, count, player):
             return index
         share = 1.0 / edge.visits
         score = edge.total * share + jitter(trees, tree, node)
-        if edge.prior > 0.0:
+        if not edge.prior < 0.0:
             score += math.sqrt(spread * share)
         if score > highest:
             highest = score

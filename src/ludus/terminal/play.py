@@ -50,6 +50,9 @@ class Session:
         yours = " and ".join(name for player, name in enumerate(names) if player not in self.agents)
         others = "".join(f", {agent.name} plays {names[player]}" for player, agent in self.agents.items())
         self.say(wrapped(f"{describe(self.game)}: you play {yours}{others}."))
+        if self.position.is_over:
+            self.say(f"\n{self.position}\n\nThe game is over already. {winner(self.position)}")
+            return
         self.say("Type a move, or help.\n")
         self.say(str(self.position))
         try:
@@ -150,12 +153,15 @@ class Session:
         print(text, flush=True)
 
 
-def find_seat(game: Game, text: str) -> int:
-    """A seat by its number from 1, as first, second ..., or by the player's name."""
+def find_seat(start: Position, text: str) -> int:
+    """A seat by its number from 1, by the player's name, or as first, second ...: in the order in which they move."""
+    game = start.game
+    leader = max(start.to_move, 0)  # not always player 1
     words = ["first", "second", "third", "fourth", "fifth", "sixth"]
     names: Sequence[str] = [game.player_name(player).lower() for player in range(game.players)]
     wanted = text.strip().lower()
     for player in range(game.players):
-        if wanted in (str(player + 1), names[player], words[player] if player < len(words) else ""):
+        turn = (player - leader) % game.players
+        if wanted in (str(player + 1), names[player], words[turn] if turn < len(words) else ""):
             return player
     raise BadOption(f"there is no seat {text!r}; seats are 1 to {game.players}, or {', '.join(names)}")

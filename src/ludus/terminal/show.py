@@ -90,9 +90,11 @@ def confidence(game: Game, choice: Choice) -> str:
     value = choice.value
     if value is None:
         return ""
-    if choice.solved:
+    if choice.solved and game.players == 2 and game.zero_sum:
         words = {1.0: "a proven win", 0.0: "a proven draw", -1.0: "a proven loss"}
         return words.get(value, f"proven to be worth {value:+.2f}")
+    if choice.solved:
+        return f"proven to be worth {value:+.2f}"
     if game.players == 2 and game.zero_sum:
         return f"expects {50 * (value + 1):.0f} %"
     return f"expects {value:+.2f}"

@@ -150,11 +150,11 @@ def show_solution(position: Position, limit: float | None, memory: int) -> None:
     from ludus.search.solver import solve
 
     game = position.game
+    compile_solver(position, memory)  # or refuse, before anything is shown
     print(f"{describe(game)}\n\n{position}\n")
     if position.is_over:
         print(f"The game is over. {winner(position)}")
         return
-    compile_solver(position, memory)
     with counting(terminal(), "Solving") as report:
         solution = solve(position, limit=limit, memory=memory, progress=report)
     mover = game.player_name(position.to_move)

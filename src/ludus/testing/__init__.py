@@ -25,11 +25,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from ludus import rules as generic
-from ludus.errors import LudusError
+from ludus.errors import LudusError, told
 from ludus.game import Game
 from ludus.registry import make
 from ludus.rules import REQUIRED, SIGNATURES
-from ludus.testing.lockstep import BrokenPromise, Lockstep, told
+from ludus.testing.lockstep import BrokenPromise, Lockstep
 from ludus.testing.promises import (
     Facts,
     Fingerprints,

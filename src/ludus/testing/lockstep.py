@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import math
-import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ludus import rules as generic
 from ludus import stepping
-from ludus.errors import Unsuitable
+from ludus.errors import Unsuitable, told
 from ludus.game import Game, Position
 from ludus.rules import EVERYONE
 
@@ -308,13 +306,6 @@ def difference(one: NDArray[Any], other: NDArray[Any], first: str = "expected", 
     return "nothing differs"
 
 
-def told(error: BaseException) -> str:
-    """An exception in one line, with the line of the file that raised it."""
-    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if not frame.filename.startswith("<")]
-    where = f" ({Path(frames[-1].filename).name}, line {frames[-1].lineno})" if frames else ""
-    return f"{type(error).__name__}: {(str(error).strip() or 'no message').splitlines()[0]}{where}"
-
-
 def why(error: BaseException) -> str:
     """What Numba says, without what it says about itself."""
     noise: tuple[str, ...] = (
@@ -328,5 +319,4 @@ def why(error: BaseException) -> str:
     )
     noise += ("Rejected as", "raised from", ">>>", "No implementation of function Function(<function", "This error may")
     lines = [line for line in str(error).splitlines() if line.strip() and not line.strip().startswith(noise)]
-    hint = ["(The functions of the rules cannot make arrays.)"] if "returning of array" in str(error) else []
-    return "\n".join([*lines[:12], *hint])
+    return "\n".join(lines[:12])
