@@ -64,3 +64,11 @@ def test_its_commands_run(guide):
             env={**os.environ, "COLUMNS": "120"},
         )
         assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
+
+
+def test_the_python_of_the_readme_runs():
+    text = (DOCS.parent / "README.md").read_text()
+    (code,) = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert " . . o x . . .\n a b c d e f g" in done.stdout
