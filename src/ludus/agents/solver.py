@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import time
 from random import Random
 from typing import TYPE_CHECKING
@@ -65,21 +64,15 @@ class SolverAgent:
 
     def _get_ready(self) -> None:
         if not self.ready:
-            compile_solver(self.game.start(), self.memory)
+            from ludus.search.solver import prepare
+
+            prepare(self.game.start(), self.memory)
             self.ready = True
-
-
-def compile_solver(position: Position, memory: int) -> None:
-    """Do what takes long only once, so that no clock and no progress bar runs meanwhile."""
-    from ludus.search.solver import NotSolved, solve
-
-    with contextlib.suppress(NotSolved):
-        solve(position, limit=0.001, memory=memory)
 
 
 def make(spec: Spec, game: Game, seed: int) -> SolverAgent:
     if spec.budget is not None and spec.budget.seconds is None:
         raise BadAgent(f"{spec.text}: the solver's budget is a time, such as 10s, after which it gives up")
-    if game.players != 2 or not game.zero_sum or game.simultaneous:
+    if game.players != 2 or not game.zero_sum or game.simultaneous:  # said here too, before anything is compiled
         raise BadAgent(f"{spec.text} cannot play {game.name}: it needs two players who move in turn, a zero-sum game")
     return SolverAgent(game, spec.text, spec.budget, seed, **spec.read(memory=size))

@@ -24,7 +24,7 @@ from ludus.game import Game, Position
 from ludus.rules import EVERYONE
 from ludus.search import playouts, reuse, rounds, tree
 from ludus.search.gumbel import Gumbel
-from ludus.search.leaves import Batch, Leaves, make_leaves
+from ludus.search.leaves import Batch, make_leaves
 from ludus.search.ucb1 import Ucb1
 
 Progress = Callable[[float], None]
@@ -145,10 +145,7 @@ class Forest:
         """
         states = self._states(positions)
         kept = np.zeros(len(self.trees.root), np.bool_)
-        for index in range(len(kept)):
-            kept[index] = reuse.move_root(
-                self.game.rules, self.trees, index, actions[index], states, self._values, self.workroom
-            )
+        reuse.move_roots(self.game.rules, self.trees, actions, states, self._values, self.workroom, kept)
         self.game.raise_pending()
         return kept
 
@@ -186,7 +183,8 @@ class Forest:
             raise BadOption("a search's budget must not be negative, nor 0 seconds")
         rounds.begin(self.trees, isinstance(self.rule, Gumbel))
         clock = _Clock(deadline, seconds, int(budgets.sum(dtype=np.int64)), progress)
-        numba.set_num_threads(self.threads)
+        if self.threads > 1:
+            numba.set_num_threads(self.threads)
         if evaluator is None:
             self._play_out(budgets, clock)
         else:
@@ -232,7 +230,7 @@ class Forest:
                 evaluator.evaluate(batch)
                 leaves.logits[rows] = batch.logits
                 leaves.values[rows] = batch.values
-            if clock.is_over(done) and clock.is_late():
+            if clock.is_over(done):
                 budgets[:] = 0  # one more round, to take in what is on its way
 
     # --- what it came to ----------------------------------------------------------------------------------------------
@@ -301,9 +299,6 @@ class _Clock:
     def __init__(self, deadline: float, seconds: float | None, simulations: int, progress: Progress | None):
         self.deadline, self.seconds, self.simulations, self.progress = deadline, seconds, simulations, progress
 
-    def is_late(self) -> bool:
-        return time.perf_counter() >= self.deadline
-
     def is_over(self, done: int) -> bool:
         """Is the time up, or are so many simulations all that were wanted? Reports the progress."""
         left = self.deadline - time.perf_counter()
@@ -359,6 +354,3 @@ def _sizes(
 def threads_of_this_machine() -> int:
     """The processors that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-__all__ = ["Evaluator", "Forest", "Leaves", "Progress", "Root", "Uniform", "Unsuitable", "threads_of_this_machine"]

@@ -29,8 +29,15 @@ def make_workroom(trees: Trees) -> Workroom:
 
 
 @kernel
+def move_roots(rules, trees, actions, position, values, room, kept):
+    """Play actions [B, D] at the roots, which leads to position[tree]; kept [B]: was the new root in the tree?"""
+    for tree in range(trees.root.size):
+        kept[tree] = move_root(rules, trees, tree, actions[tree], position, values, room)
+
+
+@part
 def move_root(rules, trees, tree, actions, position, values, room):
-    """Play actions [D] at the root, whose state is put into position[tree]; True if the new root was in the tree."""
+    """The same for one tree: True if the new root was in it."""
     index = trees.root[tree]
     node = trees.nodes[index]
     row = room.queue[: actions.size + 1]

@@ -191,15 +191,10 @@ def solve(
     position: Position, *, limit: float | None = None, memory: int = 1 << 28, progress: Reporter | None = None
 ) -> Solution:
     """The exact value of a position and of each of its moves; NotSolved after `limit` seconds."""
+    stack = prepare(position, memory)
     game = position.game
-    check_suitable(game)
     if position.is_over:
         return Solution(position.values[0], {}, [], 0, 0.0)
-    stack = make_stack(game.compile(), memory)
-    stack.states[0] = position.states[0]
-    stack.control[1] = 1
-    alpha_beta(game.rules, stack, -1.0, 1.0)  # stops at once: compiled before the clock starts
-    stack.control[:] = 0
     began = time.perf_counter()
     sign = 1.0 if position.to_move == 0 else -1.0
     values: dict[int, float] = {}
@@ -223,6 +218,20 @@ def solve(
         positions=int(stack.control[0]),
         seconds=time.perf_counter() - began,
     )
+
+
+def prepare(position: Position, memory: int) -> Stack:
+    """Refuse what cannot be solved, and do what takes long only once (compiling), so that no clock runs meanwhile."""
+    game = position.game
+    check_suitable(game)
+    stack = make_stack(game.compile(), memory)
+    if not position.is_over:
+        stack.states[0] = position.states[0]
+        stack.control[1] = 1  # it stops at once
+        alpha_beta(game.rules, stack, -1.0, 1.0)
+        game.raise_pending()
+        stack.control[:] = 0
+    return stack
 
 
 def check_suitable(game: Game) -> None:

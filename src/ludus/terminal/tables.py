@@ -146,11 +146,10 @@ def show_match(game: Game, result: MatchResult) -> None:
 
 
 def show_solution(position: Position, limit: float | None, memory: int) -> None:
-    from ludus.agents.solver import compile_solver
-    from ludus.search.solver import solve
+    from ludus.search.solver import prepare, solve
 
     game = position.game
-    compile_solver(position, memory)  # or refuse, before anything is shown
+    prepare(position, memory)  # or refuse, before anything is shown
     print(f"{describe(game)}\n\n{position}\n")
     if position.is_over:
         print(f"The game is over. {winner(position)}")
