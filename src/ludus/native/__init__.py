@@ -33,8 +33,8 @@ from ludus.native.bundles import BundleModel, BundleType, bundle
 PACKAGE = Path(__file__).parent.parent
 OPTIONS: dict[str, Any] = {"error_model": "numpy", "nogil": True, "_nrt": False}
 """How the engine and the games are compiled. Without Numba's runtime (`_nrt`) code cannot allocate arrays, and in
-return does not count references to those it is given: a search of small positions runs three times as fast. A function
-of a game that makes an array, or copies one into another, needs the runtime nevertheless, and gets it."""
+return does not count references to those it is given: a search of small positions runs much faster. A function of a
+game that makes an array, or copies one into another, needs the runtime nevertheless, and gets it."""
 
 
 def kernel(function: Any = None, **options: Any) -> Any:
