@@ -387,3 +387,10 @@ def test_proofs_under_virtual_loss_are_exact():
 
 def test_memory_caps_what_was_asked_for_by_number(game):
     assert Forest(game, nodes=10, edges=100_000, memory=60_000).bytes <= 60_000
+
+
+def test_a_forest_without_a_position_says_so():
+    forest = Forest(ludus.make("tictactoe"), nodes=9)
+    for ask in (lambda: forest.search(simulations=1), forest.roots, forest.line):
+        with pytest.raises(BadOption, match="plant a position first"):
+            ask()

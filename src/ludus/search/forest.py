@@ -105,7 +105,7 @@ class Forest:
             nodes=np.empty(trees * nodes, tree.node_dtype(game.players, blocks)),
             edges=np.empty(trees * edges, tree.EDGE),
             used=np.zeros((trees, 3), np.int32),
-            root=np.zeros(trees, np.int32),
+            root=np.full(trees, tree.NOTHING, np.int32),
             done=np.zeros(trees, np.int32),
             random=generators(seed, trees),
             bonus=np.zeros((trees, room), np.float32),
@@ -143,11 +143,16 @@ class Forest:
 
         Returns bool [B]: was there something to keep?
         """
+        self._need_roots()
         states = self._states(positions)
         kept = np.zeros(len(self.trees.root), np.bool_)
         reuse.move_roots(self.game.rules, self.trees, actions, states, self._values, self.workroom, kept)
         self.game.raise_pending()
         return kept
+
+    def _need_roots(self) -> None:
+        if self.trees.root[0] == tree.NOTHING:
+            raise BadOption("an empty forest: plant a position first")
 
     def _states(self, positions: Position | Sequence[Position] | np.ndarray) -> np.ndarray:
         count = len(self.trees.root)
@@ -174,6 +179,7 @@ class Forest:
         Without an evaluator, positions are judged by random playouts. Returns the simulations run, over all trees. A
         tree stops early when its root is solved.
         """
+        self._need_roots()
         deadline = math.inf if seconds is None else time.perf_counter() + seconds
         budgets = np.empty(len(self.trees.root), np.int32)
         budgets[:] = np.iinfo(np.int32).max if simulations is None else simulations
@@ -245,6 +251,7 @@ class Forest:
 
     def roots(self, index: int = 0) -> list[Root]:
         """What the search of one tree came to, for each player that decides at its root; empty before a search."""
+        self._need_roots()
         node = self.trees.nodes[self.trees.root[index]]
         if node["first"] < 0:
             return []
@@ -285,6 +292,7 @@ class Forest:
 
     def line(self, index: int = 0, longest: int = 20) -> list[int]:
         """The principal variation of one tree: what is expected to be played; empty where everyone moves at once."""
+        self._need_roots()
         node = self.trees.nodes[self.trees.root[index]]
         if node["first"] < 0 or node["mover"] == EVERYONE:
             return []
