@@ -1,6 +1,7 @@
 """Games and positions as people use them."""
 
 import copy
+import json
 import pickle
 from pathlib import Path
 
@@ -18,6 +19,30 @@ TOGETHER = str(Path(__file__).parent / "broken_games" / "together.py")
 def connect4(request):
     game = ludus.make("connect4")
     return game.compile() if request.param == "compiled" else game
+
+
+# --- JSON -------------------------------------------------------------------------------------------------------------
+
+
+def test_a_position_goes_through_json():
+    position = ludus.make("connect4", rows=5).start().play("d")
+    data = json.loads(json.dumps(position.json))
+    assert data["options"] == {"rows": 5, "columns": 7, "line": 4}
+    assert (data["to_move"], data["is_over"], data["values"]) == (1, False, [0.0, 0.0])
+    assert data["moves"][3] == {"action": 3, "move": "d"}
+    assert ludus.from_json(data) == ludus.from_json(json.dumps(data)) == position
+
+
+@pytest.mark.parametrize("wrong", ["", "[]", "{}", '{"game": "connect4"}', None])
+def test_other_json_is_refused(wrong):
+    with pytest.raises(BadPosition, match="not the JSON of a position"):
+        ludus.from_json(wrong)
+
+
+def test_json_of_another_version_is_refused():
+    data = {**ludus.make("connect4").start().json, "version": 99}
+    with pytest.raises(BadPosition, match="version 99"):
+        ludus.from_json(data)
 
 
 # --- A game of people -------------------------------------------------------------------------------------------------

@@ -3,18 +3,19 @@
 from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
-__all__ = ["EVERYONE", "Game", "LudusError", "Position", "__version__", "make", "names"]
+__all__ = ["EVERYONE", "Game", "LudusError", "Position", "__version__", "from_json", "make", "names"]
 
 if TYPE_CHECKING:
     from ludus.errors import LudusError
     from ludus.game import Game, Position
-    from ludus.registry import make, names
+    from ludus.registry import from_json, make, names
     from ludus.rules import EVERYONE
 
 _HOMES = {
     "LudusError": "errors",
     "Game": "game",
     "Position": "game",
+    "from_json": "registry",
     "make": "registry",
     "names": "registry",
     "EVERYONE": "rules",

@@ -10,7 +10,7 @@ import hashlib
 import itertools
 from collections.abc import Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -23,8 +23,22 @@ from ludus.rules import EVERYONE
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from ludus.graphs import Graph
+
 Action = int | tuple[int, ...]
 """One player's action id, or in a simultaneous position one id for each player (-1 for a player without a choice)."""
+
+
+class GraphShape(NamedTuple):
+    """What the graphs of a game are like, and how large they get."""
+
+    nodes: int
+    """No graph has more nodes than this, those of the moves included."""
+    edges: int
+    features: int
+    """Numbers for each node."""
+    relations: tuple[str, ...]
+    """The kinds of edges, by name; their index is the first number of an edge."""
 
 
 class Game:
@@ -55,6 +69,8 @@ class Game:
     """No game has more plies than this."""
     observation: tuple[int, ...] | None = None
     """The shape of the planes that `observe` fills."""
+    graph: GraphShape | None = None
+    """The sizes of what `graph` of the rules fills."""
     symmetries: int = 1
     """The number of symmetries, the identity included."""
 
@@ -114,6 +130,10 @@ class Game:
     def draw(self, state: Any) -> str:
         """The board as people like to see it in a terminal."""
         return self.write(state)
+
+    def describe(self, state: Any) -> dict[str, Any]:
+        """What a browser needs to draw the board, in lists, texts and numbers (see Position.json)."""
+        return {}
 
     # --- what callers use ---------------------------------------------------------------------------------------------
 
@@ -188,6 +208,10 @@ class Game:
     def has(self, name: str) -> bool:
         """Does the game define this optional function (see ludus.rules)?"""
         return generic.implementation(type(self.rules), name) is not None
+
+    def options_in_use(self) -> dict[str, Any]:
+        """The options that make this game again; by default, the fields of the rules but for tables that they carry."""
+        return {name: value for name, value in self.rules._asdict().items() if not isinstance(value, np.ndarray)}
 
     @property
     def identity(self) -> str:
@@ -331,6 +355,27 @@ class Position:
         generic.observe(self.game.rules, self.state, max(self.to_move, 0) if player is None else player, planes)
         return planes
 
+    def graph(self, player: int | None = None) -> Graph:
+        """The position as a graph, as a player sees it (by default the one to move)."""
+        from ludus.graphs import graph_of
+
+        return graph_of(self, max(self.to_move, 0) if player is None else player)
+
+    @property
+    def json(self) -> dict[str, Any]:
+        """All about the position, ready for json.dumps; `ludus.from_json` reads it."""
+        return {
+            "game": self.game.name,
+            "options": self.game.options_in_use(),
+            "version": self.game.version,
+            "position": self.text,
+            "to_move": None if self.is_over else self.to_move,
+            "is_over": self.is_over,
+            "values": list(self.values),
+            "moves": [{"action": action, "move": self.notation(action)} for action in self.actions],
+            "board": self.game.describe(self.state),
+        }
+
     def __str__(self) -> str:
         return self.game.draw(self.state)
 
@@ -384,4 +429,4 @@ def require(condition: bool, message: str) -> None:
         raise BadOption(message)
 
 
-__all__ = ["Action", "BadPosition", "Game", "Position", "convert_options", "require"]
+__all__ = ["Action", "BadPosition", "Game", "GraphShape", "Position", "convert_options", "require"]

@@ -6,6 +6,7 @@ import difflib
 import hashlib
 import importlib
 import importlib.util
+import json
 import os
 import sys
 from importlib.machinery import EXTENSION_SUFFIXES, SOURCE_SUFFIXES, ExtensionFileLoader, FileFinder, SourceFileLoader
@@ -13,8 +14,8 @@ from pathlib import Path
 from types import CodeType
 from typing import Any
 
-from ludus.errors import LudusError, UnknownGame
-from ludus.game import Game
+from ludus.errors import BadPosition, LudusError, UnknownGame, told
+from ludus.game import Game, Position
 
 BRIDGES = {"openspiel": "ludus.openspiel"}
 """What may stand before a colon in a game's name, and the module whose `make(rest, **options)` answers for it."""
@@ -32,6 +33,19 @@ def make(name: str | os.PathLike[str], **options: Any) -> Game:
     if colon and scheme in BRIDGES:
         return importlib.import_module(BRIDGES[scheme]).make(rest, **options)
     return game_class(name)(**options)
+
+
+def from_json(data: dict[str, Any] | str, game: Game | None = None) -> Position:
+    """The position that `Position.json` described, as a dictionary or as text; `game` where it is none of a name."""
+    try:
+        data = json.loads(data) if isinstance(data, str) else data
+        name, options, version, text = (data[key] for key in ("game", "options", "version", "position"))
+    except (ValueError, TypeError, KeyError) as error:
+        raise BadPosition(f"this is not the JSON of a position: {told(error)}") from None
+    game = make(name, **options) if game is None else game
+    if (game.name, game.version) != (name, version):
+        raise BadPosition(f"a position of {name}, version {version}, cannot be read by {game.name} {game.version}")
+    return game.parse(text)
 
 
 def game_class(name: str) -> type[Game]:

@@ -26,6 +26,10 @@ Optional:
     symmetry(rules, state, which, image, actions, count)
                                              write into `image` the position under symmetry number `which`, and replace
                                              the first `count` ids in `actions` by their images; 0 is the identity
+    graph(rules, state, player, actions, count, features, edges, sizes)
+                                             the same input as a graph: a row of `features` for every node, rows
+                                             (relation, from, to) of `edges`, and into `sizes` how many of both. The
+                                             last `count` nodes are the player's moves, in the order of `actions`
     heuristic(rules, state, player)          a guess of that player's value, in [-1, 1]
     fingerprint(rules, state)                64 bits, equal only for positions with the same future; without it the
                                              bytes of the state are hashed
@@ -46,6 +50,7 @@ SIGNATURES = {
     "outcome": "rules, state, values",
     "observe": "rules, state, player, planes",
     "symmetry": "rules, state, which, image, actions, count",
+    "graph": "rules, state, player, actions, count, features, edges, sizes",
     "heuristic": "rules, state, player",
     "fingerprint": "rules, state",
 }
@@ -102,5 +107,6 @@ play_together = generic("play_together", SIGNATURES["play_together"])
 outcome = generic("outcome", SIGNATURES["outcome"])
 observe = generic("observe", SIGNATURES["observe"])
 symmetry = generic("symmetry", SIGNATURES["symmetry"])
+graph = generic("graph", SIGNATURES["graph"])
 heuristic = generic("heuristic", SIGNATURES["heuristic"])
 fingerprint = generic("fingerprint", SIGNATURES["fingerprint"])

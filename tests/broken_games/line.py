@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ludus.errors import BadPosition, IllegalMove
-from ludus.game import Game
+from ludus.game import Game, GraphShape
 from ludus.rules import EVERYONE
 
 SIZE = 5
@@ -20,7 +20,8 @@ FLAWS = (
     "HEURISTIC_LARGE SYMMETRY_IDENTITY SYMMETRY_PARTLY SYMMETRY_ACTIONS SYMMETRY_ONE_ACTION SYMMETRY_TURN "
     "SYMMETRY_LAST FINGERPRINT_WEAK TEXT_LOSES TEXT_CHANGES TEXT_CRASHES TEXT_MISSING DRAW_NOTHING MOVES_ALIKE "
     "MOVES_MISREAD MOVES_CRASH NATIVE_PLAY NATIVE_OUTCOME NATIVE_LEGAL NATIVE_OBSERVE NATIVE_HEURISTIC "
-    "NATIVE_FINGERPRINT NATIVE_SYMMETRY NATIVE_INDEX NATIVE_MARGIN"
+    "NATIVE_FINGERPRINT NATIVE_SYMMETRY NATIVE_INDEX NATIVE_MARGIN GRAPH_MOVES "
+    "GRAPH_PARTLY GRAPH_EDGES GRAPH_TWICE NATIVE_GRAPH JSON"
 )
 Flaw = IntEnum("Flaw", FLAWS, start=0)
 
@@ -141,6 +142,26 @@ def symmetry(rules, state, which, image, actions, count):
             actions[i] = 0 if rules.flaw == Flaw.SYMMETRY_ONE_ACTION else SIZE - 1 - actions[i]
 
 
+def graph(rules, state, player, actions, count, features, edges, sizes):
+    """A node for each cell, linked to the next; and one for each move, linked to its cell."""
+    for node in range(SIZE + count):
+        features[node, 0] = overflows(state) if rules.flaw == Flaw.NATIVE_GRAPH else 0.0
+        if rules.flaw != Flaw.GRAPH_PARTLY or node < SIZE:
+            features[node, 1] = node < SIZE
+    for cell in range(SIZE - 1):
+        edges[cell, 0] = 2 if rules.flaw == Flaw.GRAPH_EDGES else 0
+        edges[cell, 1] = cell
+        edges[cell, 2] = cell + 1
+    if rules.flaw == Flaw.GRAPH_TWICE:
+        edges[1, :] = edges[0, :]
+    for i in range(count):
+        edges[SIZE - 1 + i, 0] = 1
+        edges[SIZE - 1 + i, 1] = SIZE + i
+        edges[SIZE - 1 + i, 2] = actions[i]
+    sizes[0] = count - 1 if rules.flaw == Flaw.GRAPH_MOVES else SIZE + count
+    sizes[1] = SIZE - 1 + count
+
+
 def heuristic(rules, state, player):
     if rules.flaw == Flaw.NATIVE_HEURISTIC:
         return overflows(state) / 100
@@ -166,7 +187,11 @@ class LineGame(Game):
         self.actions = self.most_legal = SIZE
         self.longest = SIZE - 1 if self.rules.flaw == Flaw.LONGEST else SIZE
         self.observation = (2, SIZE)
+        self.graph = GraphShape(2 * SIZE, 2 * SIZE, 2, ("next", "marks"))
         self.symmetries = 2
+
+    def describe(self, state):
+        return {"cells": state.cells if self.rules.flaw == Flaw.JSON else state.cells.tolist()}
 
     def write(self, state):
         text = "".join("-xo"[cell] for cell in state.cells)

@@ -137,7 +137,7 @@ def _summary(run: Lockstep) -> tuple[list[str], list[str]]:
         f"outcome writes every value, from -1 to 1{', adding up to 0' if game.zero_sum else ''}",
         "no game is longer than longest; the same moves lead to the same states",
         "asking changes nothing; nothing is written outside",
-        "text and notation are read as they were written; nonsense is refused",
+        "text and notation are read as they were written; nonsense is refused; JSON can be written",
     ]
     if game.simultaneous:
         checked.append("where everyone moves, all that for each player")
@@ -145,6 +145,7 @@ def _summary(run: Lockstep) -> tuple[list[str], list[str]]:
     for name, has in (
         ("machine code does what plain Python does", bool(run.native)),
         ("observe", game.has("observe")),
+        ("graph", game.has("graph")),
         (f"symmetry, {game.symmetries} of them", game.has("symmetry") and game.symmetries > 1),
         ("heuristic", game.has("heuristic")),
         ("fingerprint", game.has("fingerprint")),
@@ -217,8 +218,10 @@ def check_declarations(game: Game) -> None:
         need(whole, f"observation must be a tuple of whole numbers, not {shape!r}")
     for name, wanted, given in (
         ("observe", shape is not None, "observation is set"),
+        ("graph", game.graph is not None, "graph is set"),
         ("symmetry", game.symmetries > 1, f"symmetries is {game.symmetries}"),
         ("play_together", game.simultaneous, "simultaneous is set"),
     ):
         need(game.has(name) or not wanted, f"{given}, so the file must define {name}({SIGNATURES[name]})")
     need(shape is not None or not game.has("observe"), "observe is there, so setup() must set observation, its shape")
+    need(game.graph is not None or not game.has("graph"), "graph is there, so setup() must set self.graph, its sizes")

@@ -45,6 +45,10 @@ def symmetry(rules, states, which, images, actions, count):
     generic.symmetry(rules, states[0], which, images[0], actions, count)
 
 
+def graph(rules, states, player, actions, count, features, edges, sizes):
+    generic.graph(rules, states[0], player, actions, count, features, edges, sizes)
+
+
 def heuristic(rules, states, player):
     return generic.heuristic(rules, states[0], player)
 
@@ -59,6 +63,7 @@ PLAIN = {
     "reset": reset,
     "observe": observe,
     "symmetry": symmetry,
+    "graph": graph,
     "heuristic": heuristic,
     "fingerprint": fingerprint,
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -192,16 +193,50 @@ def observations_of(run: Lockstep, way: Way, states: NDArray[Any]) -> NDArray[np
     return np.concatenate(seen)
 
 
+def graphs_of(run: Lockstep, way: Way, facts: Facts) -> list[NDArray[Any]]:
+    """The graphs of the players who decide here: features and edges of each in turn."""
+    shape = run.game.graph
+    found: list[NDArray[Any]] = []
+    for player, ids in enumerate(facts.legal):
+        if shape is None or not ids:
+            continue
+        features = guarded((shape.nodes, shape.features), np.float32, math.nan)
+        edges = guarded((shape.edges, 3), np.int32, UNWRITTEN)
+        sizes = guarded((2,), np.int32, UNWRITTEN)
+        with run.asking("graph", way.states, way):
+            listed = np.array(ids, np.int32)
+            way.call("graph", way.states, player, listed, len(ids), features.array, edges.array, sizes.array)
+        run.check_margins(way, "graph", features, edges, sizes)
+        n, m = sizes.array.tolist()
+        if not (len(ids) <= n <= shape.nodes and 0 <= m <= shape.edges):
+            most = f"{shape.nodes} nodes, {shape.edges} edges"
+            raise run.broken(f"a graph has a node for each of the {len(ids)} moves and at most {most}; sizes: {n}, {m}")
+        nodes, arrows = features.array[:n], edges.array[:m]
+        if not np.isfinite(nodes).all():
+            raise run.broken("graph must write all features of each node, finite numbers only")
+        kinds = len(shape.relations)
+        if m and not ((arrows >= 0).all() and (arrows[:, 0] < kinds).all() and (arrows[:, 1:] < n).all()):
+            raise run.broken(f"an edge is (relation below {kinds}, node below {n}, node below {n}); not all are")
+        if len(np.unique(arrows, axis=0)) < m:
+            raise run.broken("graph must not give an edge twice")
+        found += [nodes, arrows]
+    return found
+
+
 def check_native(run: Lockstep, facts: Facts) -> None:
     """All answers are the same in machine code."""
     guesses, planes = heuristics_of(run, run.plain), observations_of(run, run.plain, run.plain.states)
+    graphs = graphs_of(run, run.plain, facts)
     for way in run.native:
         check_look(run, way, facts)
         if not np.allclose(guesses, heuristics_of(run, way), rtol=0, atol=CLOSE):
             raise run.broken(f"heuristic must give the same in {way.label} as in plain Python")
         if not np.allclose(planes, observations_of(run, way, way.states), rtol=CLOSE, atol=CLOSE):
             raise run.broken(f"observe must give the same in {way.label} as in plain Python")
-        run.check_margins(way, "heuristic or observe", way.guarded)
+        theirs = graphs_of(run, way, facts)
+        if not all(a.shape == b.shape and np.allclose(a, b) for a, b in zip(graphs, theirs, strict=True)):
+            raise run.broken(f"graph must give the same in {way.label} as in plain Python")
+        run.check_margins(way, "heuristic, observe or graph", way.guarded)
 
 
 # --- What people see --------------------------------------------------------------------------------------------------
@@ -227,6 +262,9 @@ def check_text(run: Lockstep, thorough: bool) -> None:
         raise run.broken(f"read must restore the whole state that write has written; {where}")
     if again.text != text:
         raise run.broken(f"a text must be written as it was read; {text!r} becomes {again.text!r}")
+    if thorough:
+        with run.asking("describe", position.states, hint="give what json.dumps takes, as options_in_use must"):
+            json.dumps({"options": game.options_in_use(), "board": game.describe(position.state)})
     at = int(run.choose.integers(len(text)))
     for wrong in ("", "?", text[:-1], text + text, text[:at] + text[at + 1 :], text[:at] + "\u00e4" + text[at + 1 :]):
         if thorough:
