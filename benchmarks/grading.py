@@ -5,7 +5,6 @@ can no longer be reached: by the raw policy, and after searches of 100 and 600 s
 """
 
 import sys
-from pathlib import Path
 
 import numpy as np
 
@@ -15,7 +14,7 @@ from ludus.game import Game
 from ludus.nets.evaluator import make_evaluator
 from ludus.search.forest import Evaluator, Forest
 from ludus.search.puct import Puct
-from ludus.train.run import Run
+from ludus.train.run import open_run
 
 
 def read_positions(game: Game) -> dict[str, tuple[np.ndarray, np.ndarray]]:
@@ -59,8 +58,8 @@ def grade(game: Game, evaluator: Evaluator, budgets: tuple[int, ...] = (1, 100, 
 def main() -> None:
     game = ludus.make("connect4").compile()
     for name in sys.argv[1:]:
-        folder, _, checkpoint = name.partition("@")
-        network, facts = Run.open(Path(folder), game).load_player(int(checkpoint) if checkpoint else None)
+        run, checkpoint = open_run(name, game)
+        network, facts = run.load_player(checkpoint)
         print(f"{name}: {facts}")
         grade(game, make_evaluator(game, network))
 

@@ -161,6 +161,24 @@ def train(
     start_training(made, run, resume, recipe, set or [], minutes, games, steps)
 
 
+@app.command(short_help="Write a trained network to a file for other programs.")
+def export(
+    run: Annotated[
+        str, typer.Argument(metavar="RUN[@CHECKPOINT]", help="A training run, at its end or at a checkpoint.")
+    ],
+    onnx: Annotated[str, typer.Option(metavar="FILE", help="Where to write the ONNX model.")],
+) -> None:
+    """Write the network of a run as an ONNX model, checked against PyTorch on random input.
+
+    \b
+    Example
+      ludus export runs/connect4-20261115-101500 --onnx connect4.onnx
+    """
+    from ludus.terminal.training import export_onnx
+
+    export_onnx(run, onnx)
+
+
 @app.command(short_help="Count the lines of play to a depth.")
 def perft(
     game: GameName,

@@ -191,6 +191,21 @@ def test_a_full_disk_leaves_the_last_checkpoint(tmp_path, monkeypatch):
     assert not list((tmp_path / "run" / "checkpoints").glob(".*"))
 
 
+def test_a_network_is_exported_and_checked(finished, tmp_path, capsys):
+    from ludus.cli import main
+
+    file = tmp_path / "out.onnx"
+    assert main(["export", str(finished), "--onnx", str(file)]) == 0
+    assert "differs from PyTorch by at most" in capsys.readouterr().out
+    import onnxruntime
+
+    session = onnxruntime.InferenceSession(file.read_bytes())
+    policy, values = session.run(None, {"planes": np.zeros((3, 2, 3, 3), np.float32)})
+    assert (policy.shape, values.shape) == ((3, 1, 9), (3, 1))
+    assert main(["export", f"{finished}@7", "--onnx", str(file)]) == 2
+    assert "no checkpoint 7" in capsys.readouterr().err
+
+
 # --- The command ------------------------------------------------------------------------------------------------------
 
 
@@ -245,7 +260,9 @@ def test_ctrl_c_stops_cleanly_and_says_how_to_go_on(tmp_path):
         (["tictactoe", "--set", "blocks"], "--set takes name=value"),
         (["tictactoe", "--recipe", "soup"], "no recipe is called 'soup'"),
         (["--resume", "nowhere"], "nowhere is not a run"),
-        (["roshambo", "--set", "network=graph"], "needs a game with a graph"),
+        (["tictactoe", "--set", "network=graph"], "needs a game with a graph"),
+        (["roshambo", "--set", "search=gumbel"], "roshambo needs search = puct"),
+        (["laststone", "--set", "gating=0.55"], "gating is for two rivals"),
     ],
 )
 def test_bad_commands_get_one_line(arguments, message, capsys, tmp_path, monkeypatch):
@@ -257,3 +274,68 @@ def test_bad_commands_get_one_line(arguments, message, capsys, tmp_path, monkeyp
     assert message in errors
     assert len(errors.splitlines()) == 1
     assert not list(Path(tmp_path).iterdir())
+
+
+# --- Gating and resigning ---------------------------------------------------------------------------------------------
+
+
+def test_with_gating_only_a_better_network_plays_and_resuming_is_exact(tmp_path):
+    settings = {"gating": 1.3, "gating_games": 8}
+    whole = new_trainer(tmp_path / "whole", **settings)
+    replaced = []
+    for _ in range(4):
+        before = weights_of(whole.best)
+        whole.iterate()
+        whole.save()
+        wins, draws, losses, passed = whole.gate
+        assert wins + draws + losses == 8
+        assert passed == (wins > 1.3 * losses)
+        assert (weights_of(whole.best) != before) == passed
+        replaced.append(passed)
+    again = Trainer(Run.open(tmp_path / "whole"))
+    again.restore(3)
+    again.iterate()
+    assert weights(again) == weights(whole)
+    assert weights_of(again.best) == weights_of(whole.best)
+
+
+def weights_of(network):
+    return [value.numpy().tobytes() for value in network.state_dict().values()]
+
+
+@pytest.mark.parametrize(
+    ("gate", "result", "wanted"),
+    [(0.55, (11, 0, 9), True), (0.55, (10, 1, 9), False), (1.3, (13, 0, 10), False), (1.3, (14, 0, 10), True)],
+)
+def test_both_styles_of_gates(gate, result, wanted):
+    from ludus.train.gating import passes
+
+    assert passes(gate, *result) == wanted
+
+
+def test_resigning_ends_games_and_stops_when_it_errs(tmp_path):
+    from ludus.train.selfplay import Resigning
+
+    resigning = Resigning(0.5, 4)
+    resigning.exempt[:] = [False, False, True, False]
+    players, expected = np.array([0, 1, 0, 1], np.int8), np.array([-0.9, 0.9, -0.9, -0.9], np.float32)
+    full = np.array([True, True, True, False])
+    over, results = np.zeros(4, np.bool_), np.zeros((4, 2), np.float32)
+    resigning.look(players, expected, full, over, results)
+    assert over.tolist() == [True, False, False, False]
+    assert results[0].tolist() == [-1.0, 1.0]
+    assert resigning.loser.tolist() == [-1, -1, 0, -1]
+    results[2] = 1.0, -1.0
+    resigning.begin(np.array([False, False, True, False]), results, np.random.default_rng(0))
+    assert resigning.counts.tolist() == [1, 1]
+    resigning.counts[:] = 100, 6
+    over[:] = False
+    resigning.look(players, expected, full, over, results)
+    assert not over.any()
+
+
+def test_a_run_with_resigning_learns_from_shorter_games(tmp_path):
+    trainer = new_trainer(tmp_path / "run", resign=0.3)
+    report = trainer.iterate()
+    assert 0.0 <= report.resign_error <= 1.0
+    assert abs(trainer.window.rows.results).max() <= 1.0

@@ -10,7 +10,6 @@ memory=256MB  reuse=no   as for uct
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ludus.agents.budget import Budget
@@ -56,17 +55,12 @@ class ZeroAgent(UctAgent):
 def load_evaluator(spec: Spec, game: Game, engine: str) -> Any:
     """The evaluator of the run that an agent's name gives as RUN or RUN@CHECKPOINT."""
     from ludus.nets.evaluator import make_evaluator
-    from ludus.train.run import Run
+    from ludus.train.run import open_run
 
     if len(spec.words) != 1:
         raise BadAgent(f"{spec.text}: name one run, as in {spec.kind}:runs/connect4")
-    folder, at, checkpoint = spec.words[0].rpartition("@")
-    if not at:
-        folder, checkpoint = spec.words[0], ""
-    elif not checkpoint.isdecimal():
-        raise BadAgent(f"{spec.text}: {checkpoint!r} is no checkpoint; write {spec.kind}:RUN@40")
-    run = Run.open(Path(folder), game)
-    network, _ = run.load_player(int(checkpoint) if at else None)
+    run, checkpoint = open_run(spec.words[0], game)
+    network, _ = run.load_player(checkpoint)
     spec.words = []
     return make_evaluator(game, network, engine)
 

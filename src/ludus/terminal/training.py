@@ -189,3 +189,28 @@ def _table(report: Report, progress: float) -> Any:
     table.add_row("rows/s learned", f"{report.rows_per_second:,.0f}", "steps", f"{report.steps:,}")
     table.add_row("policy loss", f"{report.losses.policy:.3f}", "value loss", f"{report.losses.value:.3f}")
     return table
+
+
+def export_onnx(run: str, file: str) -> None:
+    """Write a run's network as ONNX, and compare what both say about random planes."""
+    import numpy as np
+
+    from ludus.nets.engines import OnnxEngine, TorchEngine
+    from ludus.nets.onnx import write_onnx
+    from ludus.train.files import write_bytes, write_whole
+    from ludus.train.run import open_run
+
+    opened, checkpoint = open_run(run)
+    network, facts = opened.load_player(checkpoint)
+    model = write_onnx(network)
+    planes = np.random.default_rng(0).random((64, *network.sizes.observation), np.float32)
+    answers = []
+    for engine in (OnnxEngine(), TorchEngine()):
+        engine.load(network)
+        answers.append(engine.run(planes))
+    apart = max(float(np.abs(mine - theirs).max()) for mine, theirs in zip(*answers, strict=True))
+    if not apart < 1e-3:
+        raise BadOption(f"the ONNX model and PyTorch differ by {apart:g}: nothing was written")
+    write_whole(Path(file), lambda path: write_bytes(path, model))
+    print(f"{file}: {len(model):,} bytes, iteration {facts['iteration']}; differs from PyTorch by at most {apart:.1g}")
+    print(f"Input planes [K, {', '.join(map(str, network.sizes.observation))}]; outputs policy and values")

@@ -73,7 +73,10 @@ class Config:
     window_most: int = setting(1_000_000, "but never beyond so many rows", least=1)
     iteration: int = setting(8192, "new rows between two rounds of learning", least=1)
     gating: float = setting(
-        0.0, "a new network must score this part of the games against the best; 0: no gating", least=0, most=1
+        0.0,
+        "a new network plays only once it scores this part of its games against the best (0.55), or, above 1, wins so "
+        "many times more often than it loses (1.3); 0: no gating",
+        least=0,
     )
     gating_games: int = setting(20, "games to decide that", least=2)
 

@@ -35,6 +35,10 @@ def write_whole(path: Path, write: Callable[[Path], None]) -> None:
         raise
 
 
+def write_bytes(path: Path, content: bytes | str) -> None:
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+
+
 def _to_disk(path: Path) -> None:
     handle = os.open(path, os.O_RDONLY)
     try:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ludus.errors import BadOption
 from ludus.nets import make_network, sizes_of
 from ludus.nets.evaluator import make_evaluator
 from ludus.train.learner import Learner
@@ -54,7 +55,7 @@ class Measured:
 
 def settings_for(game: Game) -> dict[str, Any]:
     """What suits a game, where it is not the default."""
-    settings: dict[str, Any] = {}
+    settings: dict[str, Any] = {"search": "puct"} if game.simultaneous else {}
     shape = game.observation
     if shape is None:
         settings["network"] = "graph"
@@ -67,8 +68,21 @@ def settings_for(game: Game) -> dict[str, Any]:
     return settings
 
 
+def check_fit(game: Game, config: Config) -> None:
+    """Refuse settings that this game cannot be trained with."""
+    rivals = game.players == 2 and game.zero_sum and not game.simultaneous
+    for name, given in (("gating", config.gating), ("resign", config.resign)):
+        if given and not rivals:
+            raise BadOption(f"{name} is for two rivals who move in turn; {game.name} is not such a game")
+    if config.search == "gumbel" and game.simultaneous:
+        raise BadOption(f"search = gumbel is for games in which players move in turn; {game.name} needs search = puct")
+    if config.network == "graph" and game.simultaneous:
+        raise BadOption(f"network = graph is for games in which players move in turn; {game.name} needs mlp")
+
+
 def measure(game: Game, config: Config) -> Measured:
     """Play and learn for some seconds with an ignorant network, apart from the run: its random numbers stay unused."""
+    check_fit(game, config)
     game.compile()
     network = make_network(
         config.network, sizes_of(game, config.roles), blocks=config.blocks, width=config.width, dropout=config.dropout

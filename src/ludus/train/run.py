@@ -24,7 +24,7 @@ import numpy as np
 
 from ludus.errors import LudusError
 from ludus.train.config import Config, read_toml, with_settings, write_toml
-from ludus.train.files import BadRun, remove, write_whole
+from ludus.train.files import BadRun, remove, write_bytes, write_whole
 from ludus.train.rows import Rows
 
 if TYPE_CHECKING:
@@ -57,9 +57,9 @@ class Run:
             "machine": f"{platform.machine()}, {platform.system()}",
             "began": time.strftime("%Y-%m-%d %H:%M:%S"),
         }
-        write_whole(folder / "about.json", lambda path: _write(path, json.dumps(about, indent=2) + "\n"))
+        write_whole(folder / "about.json", lambda path: write_bytes(path, json.dumps(about, indent=2) + "\n"))
         text = write_toml(game.name, game.options_in_use(), config)
-        write_whole(folder / "config.toml", lambda path: _write(path, text))
+        write_whole(folder / "config.toml", lambda path: write_bytes(path, text))
         return run
 
     @classmethod
@@ -193,7 +193,7 @@ class Run:
         lines = [line for line in self.log() if line.get("iteration", 0) <= iteration]
         if (self.folder / "log.jsonl").exists():
             text = "".join(json.dumps(line) + "\n" for line in lines)
-            write_whole(self.folder / "log.jsonl", lambda path: _write(path, text))
+            write_whole(self.folder / "log.jsonl", lambda path: write_bytes(path, text))
 
     def add_to_log(self, line: dict[str, Any]) -> None:
         with (self.folder / "log.jsonl").open("a") as file:
@@ -209,8 +209,14 @@ class Run:
         return lines
 
 
-def _write(path: Path, text: str) -> None:
-    path.write_text(text)
+def open_run(name: str, game: Game | None = None) -> tuple[Run, int | None]:
+    """A run, and a checkpoint of it, from RUN or RUN@40."""
+    folder, at, checkpoint = name.rpartition("@")
+    if not at:
+        return Run.open(Path(name), game), None
+    if not checkpoint.isdecimal():
+        raise BadRun(f"{checkpoint!r} is no checkpoint; write {folder}@40")
+    return Run.open(Path(folder), game), int(checkpoint)
 
 
 def _flat(tensors: dict[str, Any]) -> dict[str, Any]:

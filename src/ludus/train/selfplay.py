@@ -126,6 +126,47 @@ class Step:
     known: np.ndarray  # bool [n]: is the result known?
 
 
+class Resigning:
+    """Games given up before their end, when the search expects next to nothing; for two rivals who move in turn.
+
+    Every tenth game is played to its end all the same. If of those that would have been given up more than one in
+    twenty is not lost in the end, nobody resigns any more.
+    """
+
+    def __init__(self, threshold: float, games: int):
+        self.threshold = threshold
+        self.exempt = np.zeros(games, np.bool_)
+        self.loser = np.full(games, -1, np.int8)
+        """Who would have resigned in a game that is exempt."""
+        self.counts = np.zeros(2, np.int64)
+        """Games that were checked, and those that were not lost."""
+
+    @property
+    def error(self) -> float:
+        """The part of games given up that would not have been lost."""
+        return self.counts[1] / max(1, self.counts[0])
+
+    def look(self, players: Any, expected: Any, full: Any, over: Any, results: Any) -> None:
+        """End the games that are given up: sets over bool [B] and results float32 [B, 2]."""
+        if self.counts[0] >= 20 and self.error > 0.05:
+            return
+        hopeless = (expected < -self.threshold) & full & ~over & (players >= 0)
+        noted = hopeless & self.exempt & (self.loser < 0)
+        self.loser[noted] = players[noted]
+        for tree in np.flatnonzero(hopeless & ~self.exempt):
+            over[tree] = True
+            results[tree, players[tree]], results[tree, 1 - players[tree]] = -1.0, 1.0
+
+    def begin(self, over: Any, results: Any, choose: np.random.Generator) -> None:
+        """Check the exempt games that are over, and draw which of the new ones are exempt."""
+        if not self.threshold:
+            return
+        checked = np.flatnonzero(over & (self.loser >= 0))
+        self.counts += len(checked), int((results[checked, self.loser[checked]] > -1.0).sum())
+        self.loser[over] = -1
+        self.exempt[over] = choose.random(int(over.sum())) < 0.1
+
+
 class SelfPlay:
     """B games in one forest. `play` goes on until there are enough rows whose games are over."""
 
@@ -139,6 +180,7 @@ class SelfPlay:
         self.choose = np.random.default_rng(seed)
         self.states = game.new_states(games)
         self.plies = np.zeros(games, np.int32)
+        self.resigning = Resigning(config.resign, games)
         self.steps: list[Step] = []
         self.finished = 0
         self.plies_finished = 0
@@ -228,10 +270,13 @@ class SelfPlay:
             over,
         )
         game.raise_pending()
+        if config.resign:
+            self.resigning.look(self._players, self._expected, full, over, results)
         self._remember(before, full)
         self.plies += 1
         if over.any():
             self._settle(over, results)
+            self.resigning.begin(over, results, self.choose)
             self._begin(over)
 
     def _add_noise(self) -> None:

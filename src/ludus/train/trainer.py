@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import os
 import time
@@ -15,6 +16,7 @@ import torch
 
 from ludus.nets import make_network, sizes_of
 from ludus.nets.evaluator import make_evaluator
+from ludus.train.gating import passes, play_off
 from ludus.train.learner import Learner, Losses
 from ludus.train.replay import Window
 from ludus.train.rows import Rows, empty_rows, join
@@ -43,6 +45,10 @@ class Report:
     learn_seconds: float
     simulations: int
     losses: Losses
+    gate: tuple[int, int, int, bool] | None
+    """With gating: wins, draws and losses of the new network, and whether it plays from now on."""
+    resign_error: float
+    """Of the games given up, the part that would not have been lost."""
 
     def line(self) -> dict[str, Any]:
         facts = {**self.__dict__, **self.losses._asdict()}
@@ -64,7 +70,9 @@ class Trainer:
             self.game, network, config, "cuda" if config.engine == "cuda" else "cpu", config.learner_threads or 1
         )
         self.choose = np.random.default_rng(config.seed)
-        self.evaluators = [make_evaluator(self.game, self.learner.player, config.engine) for _ in range(workers)]
+        self.best = copy.deepcopy(self.learner.player) if config.gating else self.learner.player
+        """The weights that play: with gating, those that were not yet beaten."""
+        self.evaluators = [make_evaluator(self.game, self.best, config.engine) for _ in range(workers)]
         shares = np.diff(np.linspace(0, config.games_at_once, workers + 1).round().astype(int))
         self.workers = [
             SelfPlay(self.game, config, evaluator, max(1, int(share)), 7919 * config.seed + i)
@@ -74,6 +82,8 @@ class Trainer:
         self.iteration = 0
         self.seconds = 0.0
         self.steps_owed = 0.0
+        self.gate: tuple[int, int, int, bool] | None = None
+        """Wins, draws and losses of the last new network against the best, and whether it took its place."""
 
     # --- one round ----------------------------------------------------------------------------------------------------
 
@@ -106,6 +116,7 @@ class Trainer:
         if stop():
             return None
         self.steps_owed -= steps
+        self._gate()
         self._give_weights()
         learned = time.perf_counter()
         self.iteration += 1
@@ -126,20 +137,35 @@ class Trainer:
             learn_seconds=learned - played,
             simulations=self.simulations,
             losses=losses,
+            gate=self.gate,
+            resign_error=max(worker.resigning.error for worker in self.workers),
         )
         self.run.save_rows(self.iteration, rows)
         self.run.add_to_log(report.line())
         return report
 
+    def _gate(self) -> None:
+        """With gating, the learner's weights become the best only by beating them."""
+        config = self.config
+        if not config.gating:
+            return
+        new, old = (make_evaluator(self.game, network, config.engine) for network in (self.learner.player, self.best))
+        seed = 1 + config.seed + 7919 * self.iteration
+        result = play_off(self.game, new, old, config.gating_games, self.simulations, config.opening_plies, seed)
+        self.gate = (*result, passes(config.gating, *result))
+        if self.gate[-1]:
+            self.best.load_state_dict(self.learner.player.state_dict())
+
     def _give_weights(self) -> None:
         """Let everyone play with the new weights."""
         for evaluator in self.evaluators:
-            evaluator.engine.load(self.learner.player)
+            evaluator.engine.load(self.best)
 
     # --- keeping ------------------------------------------------------------------------------------------------------
 
     def save(self) -> None:
         """Write a checkpoint of all this."""
+        config = self.config
         learner = {f"network.{key}": value for key, value in self.learner.network.state_dict().items()}
         packed = self.learner.optimiser.state_dict()["state"]
         for index, moments in packed.items():
@@ -157,15 +183,21 @@ class Trainer:
         }
         for i, worker in enumerate(self.workers):
             state |= {f"worker{i}.{key}": value for key, value in pack(worker).items()}
-        self.run.save(self.iteration, self.learner.player, learner, state, facts)
+        if config.gating:
+            learner |= {f"average.{key}": value for key, value in self.learner.player.state_dict().items()}
+        self.run.save(self.iteration, self.best, learner, state, facts)
 
     def restore(self, iteration: int) -> None:
         """Be what was saved."""
         learner, state = self.run.load_state(iteration)
         player, _ = self.run.load_player(iteration)
         facts = json.loads(str(state["facts"]))
-        weights = {key.removeprefix("network."): value for key, value in learner.items() if key.startswith("network.")}
-        self.learner.take(weights, player.state_dict())
+
+        def part(name: str) -> dict[str, Any]:
+            return {key.removeprefix(name): value for key, value in learner.items() if key.startswith(name)}
+
+        self.best.load_state_dict(player.state_dict())
+        self.learner.take(part("network."), part("average.") if self.config.gating else player.state_dict())
         moments: dict[int, dict[str, Any]] = {}
         for key, value in learner.items():
             if key.startswith("optimiser."):
@@ -184,9 +216,9 @@ class Trainer:
         self.run.forget_after(iteration)
         self.window.total = facts["rows"]
         parts = self.run.load_rows(iteration, self.window.size)
-        self.window.total = facts["rows"] - sum(len(part) for part in parts)
-        for part in parts:
-            self.window.add(part)
+        self.window.total = facts["rows"] - sum(len(rows) for rows in parts)
+        for rows in parts:
+            self.window.add(rows)
 
 
 def play_all(workers: list[SelfPlay], rows: int, simulations: int, stop: Callable[[], bool]) -> Rows:
@@ -208,6 +240,9 @@ def pack(worker: SelfPlay) -> dict[str, np.ndarray]:
         "random": worker.random,
         "trees": worker.forest.trees.random,
         "choose": np.array(json.dumps(worker.choose.bit_generator.state)),
+        "exempt": worker.resigning.exempt,
+        "loser": worker.resigning.loser,
+        "resigned": worker.resigning.counts,
         "counts": np.array([worker.finished, worker.plies_finished, worker.simulations]),
         "step_sizes": np.array([len(step.trees) for step in worker.steps], np.int64),
         "step_trees": np.concatenate([np.zeros(0, np.int64), *(step.trees for step in worker.steps)]),
@@ -223,6 +258,9 @@ def unpack(worker: SelfPlay, state: dict[str, np.ndarray]) -> None:
     worker.random[...] = state["random"]
     worker.forest.trees.random[...] = state["trees"]
     worker.choose.bit_generator.state = json.loads(str(state["choose"]))
+    worker.resigning.exempt[...] = state["exempt"]
+    worker.resigning.loser[...] = state["loser"]
+    worker.resigning.counts[...] = state["resigned"]
     worker.finished, worker.plies_finished, worker.simulations = state["counts"].tolist()
     rows = Rows(**{name: state[f"rows.{name}"] for name in Rows._fields})
     worker.steps = []
