@@ -222,6 +222,25 @@ def check(
         raise typer.Exit(1)
 
 
+@app.command(short_help="Be a Hive engine for viewers that speak UHP.", epilog=AGENTS)
+def uhp(
+    agent: Annotated[str, typer.Option(metavar="AGENT", help="Who chooses the best moves.")] = "uct",
+    seed: Seed = 0,
+) -> None:
+    """Be a Hive engine: speak the Universal Hive Protocol on standard input and output.
+
+    Name this command as the engine in a viewer such as MzingaViewer, or type: help lists the commands.
+
+    \b
+    Examples
+      ludus uhp
+      ludus uhp --agent greedy
+    """
+    from ludus.protocols.uhp import run
+
+    run(agent, seed)
+
+
 # --- What the arguments mean ------------------------------------------------------------------------------------------
 
 
