@@ -183,7 +183,8 @@ def is_top(state, piece):
 
 def around_without(state, cell, lifted):
     """The mask of a cell's neighbours when the only piece on the cell `lifted` is gone."""
-    return state.around[cell] & EXCEPT[rows_between(lifted, cell), columns_between(lifted, cell)]
+    cell, lifted = int64(cell), int64(lifted)
+    return state.around[cell] & EXCEPT[(cell >> 5) - (lifted >> 5) & 31, cell - lifted & 31]
 
 
 def rows_between(one, other):

@@ -50,11 +50,13 @@ def check_board(state: Any) -> None:
         for level, piece in stack.items():
             need(state.under[piece] == stack.get(level - 1, NOBODY), "a stack is not in order")
     need(state.raised == sum(len(stack) - 1 for stack in stacks.values()), "raised pieces are miscounted")
-    for cell in range(len(state.top)):
-        on_top = stacks[cell][len(stacks[cell]) - 1] if cell in stacks else NOBODY
-        need(state.top[cell] == on_top, "the top of a stack is wrong")
-        around = sum(1 << way for way in range(6) if int(NEXT[cell, way]) in stacks)
-        need(state.around[cell] == around, "the neighbours of a cell are wrong")
+    top, around = [NOBODY] * len(state.top), [0] * len(state.top)
+    for cell, stack in stacks.items():
+        top[cell] = stack[len(stack) - 1]
+        for way in range(6):
+            around[NEXT[cell, way]] |= 1 << (way + 3) % 6
+    need(state.top.tolist() == top, "the top of a stack is wrong")
+    need(state.around.tolist() == around, "the neighbours of a cell are wrong")
     need(in_one_piece(set(stacks)), "the hive is not in one piece")
     held = pinned(state, MOST_PIECES)
     for cell, stack in stacks.items():

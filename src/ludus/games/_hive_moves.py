@@ -174,7 +174,7 @@ def merge(moves, first, middle, count):
         return count
     end = middle
     for index in range(middle, count):
-        end = add(moves, first, end, moves[index])
+        end = add(moves, first, end, int64(moves[index]))
     return end
 
 
@@ -338,12 +338,13 @@ def throw(state, throwers, piece, moves, first, count):
         way = LOWEST[ring]
         ring &= ring - 1
         over = NEXT[start, way]
-        if throwers >> int64(state.top[over]) & 1 and not gate(state, start, way, 1):
+        up = height(state, over)
+        if throwers >> int64(state.top[over]) & 1 and not gate(state, start, way, up):
             down = 63 ^ int64(state.around[over])
             while down:
                 way = LOWEST[down]
                 down &= down - 1
-                if not gate(state, over, way, 1):
+                if not gate(state, over, way, up):
                     count = add(moves, first, count, piece << 10 | int64(NEXT[over, way]))
     return count
 

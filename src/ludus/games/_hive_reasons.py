@@ -7,6 +7,7 @@ from ludus.games._hive_board import (
     GRASSHOPPER,
     LADYBUG,
     MOSQUITO,
+    MOST_PIECES,
     NEXT,
     NOBODY,
     NOWHERE,
@@ -156,7 +157,7 @@ def why_not_jumped(state, name, start, cell):
         over, at = 0, NEXT[start, way]
         while state.top[at] != NOBODY:
             over, at = over + 1, NEXT[at, way]
-        for _ in range(31):
+        for _ in range(MOST_PIECES):  # not all the way round the torus
             if at == cell:
                 if over == 0:
                     return f"{name} has nothing to jump over in that direction"

@@ -84,8 +84,8 @@ def write_move(code, player, action):
 
 def parse_move(code, state, text):
     """(piece, cell) of a move in notation, whether it is legal or not; (NOBODY, 0) for a pass."""
-    name, _, place = text.strip().partition(" ")
-    place = "".join(place.split())
+    name, *rest = text.split() or [""]
+    place = "".join(rest)
     if name.lower() == "pass" and not place:
         return NOBODY, 0
     found = re.fullmatch(rf"([-/\\]?)({PIECE})([-/\\]?)", place, re.IGNORECASE)

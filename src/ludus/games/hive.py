@@ -73,6 +73,12 @@ class Hive(NamedTuple):
     """Is the observation the matrix of neighbours, instead of planes? The option is called view."""
 
 
+LEAN = True
+"""No function of the rules makes an array: ludus.native need not compile them twice to find out."""
+# Numbers of a type of their own: Numba would compile a function once for each plain number that it is called with.
+WHITE, BLACK = int64(0), int64(1)
+
+
 def reset(rules, state, random):
     clear(state)
 
@@ -141,17 +147,17 @@ def mix(total, value):
 
 
 def outcome(rules, state, values):
-    white, black = crowd(state, 0), crowd(state, 1)
+    crowds = crowd(state, WHITE), crowd(state, BLACK)
     lead = 0.0
-    if white >= rules.surround or black >= rules.surround:
-        lead = 1.0 * (black >= rules.surround) - 1.0 * (white >= rules.surround)
+    if crowds[0] >= rules.surround or crowds[1] >= rules.surround:
+        lead = 1.0 * (crowds[1] >= rules.surround) - 1.0 * (crowds[0] >= rules.surround)
     elif state.ply >= rules.limit:
         if rules.decide_at_limit:
-            lead = 1.0 * (black > white) - 1.0 * (white > black)
+            lead = 1.0 * (crowds[1] > crowds[0]) - 1.0 * (crowds[0] > crowds[1])
     elif state.repeats < 3:
         return False
     values[0] = lead
-    values[1] = -lead
+    values[1] = 0.0 - lead
     return True
 
 
@@ -178,10 +184,10 @@ def symmetry(rules, state, which, image, actions, count):
     clear(image)
     for ply in range(int64(state.ply)):
         move = int64(state.past[ply])
+        piece, cell = move >> 10, turned(move & 1023, int64(which))
         if move == PASS:
-            advance(rules, image, NOBODY, 0)
-        else:
-            advance(rules, image, move >> 10, turned(move & 1023, int64(which)))
+            piece, cell = NOBODY, 0
+        advance(rules, image, piece, cell)
     pieces = 2 * int64(SLOTS[rules.expansions])
     for index in range(count):
         way = int64(actions[index]) % 7
@@ -208,7 +214,7 @@ def heuristic(rules, state, player):
     """How crowded the queens are, and what is free to move; the player's less the other's."""
     pieces = 2 * int64(SLOTS[rules.expansions])
     held = pinned(state, pieces)
-    lead = DANGER[crowd(state, 1)] - DANGER[crowd(state, 0)]
+    lead = DANGER[crowd(state, BLACK)] - DANGER[crowd(state, WHITE)]
     for piece in range(pieces):
         if is_top(state, piece) and (state.level[piece] > 0 or not held >> piece & 1):
             worth = WORTH[BUG[rules.expansions, piece]]
