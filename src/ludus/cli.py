@@ -35,7 +35,7 @@ PositionText = Annotated[
 ]
 Moves = Annotated[
     str | None,
-    typer.Option("--moves", metavar="MOVES", help="Moves to play first, in the game's notation: 'd d c'."),
+    typer.Option("--moves", metavar="MOVES", help="Moves to play first: 'd d c', or with ; between them."),
 ]
 Seed = Annotated[int, typer.Option("--seed", metavar="N", help="The same seed gives the same moves and starts.")]
 
@@ -277,6 +277,25 @@ def check(
         raise typer.Exit(1)
 
 
+@app.command(short_help="Be a Hive engine for viewers that speak UHP.", epilog=AGENTS)
+def uhp(
+    agent: Annotated[str, typer.Option(metavar="AGENT", help="Who chooses the best moves.")] = "uct",
+    seed: Seed = 0,
+) -> None:
+    """Be a Hive engine: speak the Universal Hive Protocol on standard input and output.
+
+    Name this command as the engine in a viewer such as MzingaViewer, or type: help lists the commands.
+
+    \b
+    Examples
+      ludus uhp
+      ludus uhp --agent greedy
+    """
+    from ludus.protocols.uhp import run
+
+    run(agent, seed)
+
+
 # --- What the arguments mean ------------------------------------------------------------------------------------------
 
 
@@ -299,7 +318,8 @@ def start_of(game: Game, text: str | None, moves: str | None, seed: int = 0) -> 
     from ludus.errors import IllegalMove
 
     position = game.parse(text) if text is not None else game.start(seed)
-    for number, move in enumerate((moves or "").split(), 1):
+    given = (moves or "").split(";" if ";" in (moves or "") else None)
+    for number, move in enumerate(given, 1):
         try:
             position = position.play(move)
         except IllegalMove as error:

@@ -253,8 +253,11 @@ _DEFAULTS = {"heuristic": _no_heuristic, "play": _no_play, "play_together": _no_
 
 def _is_lean(first: Any, name: str, others: tuple[Any, ...]) -> bool:
     """Does this function of a game do without Numba's runtime (see OPTIONS)?"""
-    if PACKAGE / "search" in Path(rules.namespace_of(first.instance_class)["__file__"]).parents:
+    namespace = rules.namespace_of(first.instance_class)
+    if PACKAGE / "search" in Path(namespace["__file__"]).parents:
         return True  # selection rules
+    if namespace.get("LEAN", False):
+        return True  # the game says so; to find out, all that it calls would be compiled twice
     arguments = (first, *map(types.unliteral, others))
     # With the runtime first: what fails without it, such as np.zeros, Numba would remember as failed for good.
     with_runtime = _compiled[first.instance_class, "nrt"][name]
