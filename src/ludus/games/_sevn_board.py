@@ -27,28 +27,30 @@ for _base in BASES:
 
 def earlier(board, word, step):
     """A word of the board in which each bit tells of the cell `step` places before it."""
-    cells = board[word] << np.uint64(step)
+    cells = board[word] << step
     if word > 0:
-        cells |= board[word - 1] >> np.uint64(64 - step)
+        cells |= board[word - 1] >> (np.uint64(64) - step)
     return cells
 
 
 def later(board, word, step):
     """A word of the board in which each bit tells of the cell `step` places after it."""
-    cells = board[word] >> np.uint64(step)
+    cells = board[word] >> step
     if word + 1 < board.size:
-        cells |= board[word + 1] << np.uint64(64 - step)
+        cells |= board[word + 1] << (np.uint64(64) - step)
     return cells
 
 
 def held_in_row(rules, board, word):
     """The tiles with a tile on their left and on their right."""
-    return board[word] & earlier(board, word, 1) & later(board, word, 1) & INNER[rules.base, word]
+    step = np.uint64(1)
+    return board[word] & earlier(board, word, step) & later(board, word, step) & INNER[rules.base, word]
 
 
 def held_in_column(rules, board, word):
     """The tiles with a tile above them and below them."""
-    return board[word] & earlier(board, word, rules.base) & later(board, word, rules.base)
+    step = np.uint64(rules.base)
+    return board[word] & earlier(board, word, step) & later(board, word, step)
 
 
 def is_held(rules, board, cell):

@@ -1,10 +1,13 @@
 """A position of Sevn as a graph, for a relational network that plays any base with one set of weights."""
 
+import numpy as np
+
 from ludus.games._bits import has
 from ludus.games._sevn_board import before, colours_led, is_corner, is_held
 
-HIDDEN_BY, REVEALS, DIAGONAL, TAKEABLE, SAME_COLOUR, TO_ACTION, FROM_ACTION = range(7)
 RELATIONS = ("hidden-by", "reveals", "diagonal", "takeable", "same-colour", "to-action", "from-action")
+# Of one type that is not a literal, for which Numba would compile each call by itself.
+HIDDEN_BY, REVEALS, DIAGONAL, TAKEABLE, SAME_COLOUR, TO_ACTION, FROM_ACTION = np.arange(7, dtype=np.int32)
 
 
 def graph(rules, state, player, actions, count, features, edges, sizes):
@@ -25,31 +28,30 @@ def graph(rules, state, player, actions, count, features, edges, sizes):
     board, tiles, base = state.board, state.tiles, rules.base
     sign = 1 if player == 0 else -1
     led = sign * colours_led(rules, state)
-    nodes, edge = 0, 0
+    sizes[:] = 0
     for cell in range(base * base):
         if has(board, cell):
-            edge = join_neighbours(rules, board, cell, edges, edge)
+            join_neighbours(rules, board, cell, edges, sizes)
             for colour in range(base):
                 if has(tiles[colour], cell):
-                    write_features(rules, sign * state.lead[colour], led, features[nodes])
+                    write_features(rules, sign * state.lead[colour], led, features[sizes[0]])
                     for other in range(cell):
                         if has(tiles[colour], other):
-                            edge = join(SAME_COLOUR, SAME_COLOUR, nodes, before(board, other), edges, edge)
+                            join(SAME_COLOUR, SAME_COLOUR, sizes[0], before(board, other), edges, sizes)
             if is_corner(rules, board, cell):
                 for other in range(cell):
                     if is_corner(rules, board, other):
-                        edge = join(TAKEABLE, TAKEABLE, nodes, before(board, other), edges, edge)
-            nodes += 1
+                        join(TAKEABLE, TAKEABLE, sizes[0], before(board, other), edges, sizes)
+            sizes[0] += 1
     for i in range(count):
         colour, subset = actions[i] >> base, actions[i]
-        write_features(rules, sign * state.lead[colour], led, features[nodes + i])
+        write_features(rules, sign * state.lead[colour], led, features[sizes[0]])
         for cell in range(base * base):
             if has(tiles[colour], cell):
                 if subset & 1:
-                    edge = join(TO_ACTION, FROM_ACTION, before(board, cell), nodes + i, edges, edge)
+                    join(FROM_ACTION, TO_ACTION, sizes[0], before(board, cell), edges, sizes)
                 subset >>= 1
-    sizes[0] = nodes + count
-    sizes[1] = edge
+        sizes[0] += 1
 
 
 def write_features(rules, lead, led, features):
@@ -58,31 +60,29 @@ def write_features(rules, lead, led, features):
     features[2] = led
 
 
-def join(relation, reverse, one, other, edges, edge):
-    """Two edges, there and back; returns the number of the next edge."""
+def join(relation, reverse, node, other, edges, sizes):
+    """Two edges, there and back."""
     for way in range(2):
-        edges[edge + way, 0] = reverse if way else relation
-        edges[edge + way, 1] = other if way else one
-        edges[edge + way, 2] = one if way else other
-    return edge + 2
+        edge = sizes[1] + way
+        edges[edge, 0] = reverse if way else relation
+        edges[edge, 1] = other if way else node
+        edges[edge, 2] = node if way else other
+    sizes[1] += 2
 
 
-def join_neighbours(rules, board, cell, edges, edge):
-    """What hides a tile, and the diagonals around it."""
-    node = before(board, cell)
+def join_neighbours(rules, board, cell, edges, sizes):
+    """What hides the tile of the next node, and the diagonals around it."""
     in_row, in_column = is_held(rules, board, cell)
     for side in range(4):
-        step, next_step = step_to(rules, side), step_to(rules, (side + 1) % 4)
+        neighbour, next_one = cell + step_to(rules, side), cell + step_to(rules, (side + 1) % 4)
         if in_column if side % 2 else in_row:
-            edge = join(HIDDEN_BY, REVEALS, node, before(board, cell + step), edges, edge)
+            join(HIDDEN_BY, REVEALS, sizes[0], before(board, neighbour), edges, sizes)
         if in_row and in_column:
             # The two have one more tile in common, which has joined them already if it has four neighbours too.
-            opposite = cell + step + next_step
+            opposite = neighbour + next_one - cell
             held = is_held(rules, board, opposite)
             if opposite > cell or not (held[0] and held[1]):
-                ends = before(board, cell + step), before(board, cell + next_step)
-                edge = join(DIAGONAL, DIAGONAL, ends[0], ends[1], edges, edge)
-    return edge
+                join(DIAGONAL, DIAGONAL, before(board, neighbour), before(board, next_one), edges, sizes)
 
 
 def step_to(rules, side):

@@ -195,7 +195,8 @@ def symmetry(rules, state, which, image, actions, count):
     tiles, images, board = state.tiles, image.tiles, image.board
     images[:] = np.uint64(0)
     board[:] = np.uint64(0)
-    image.lead[:] = state.lead
+    for colour in range(state.lead.size):
+        image.lead[colour] = state.lead[colour]
     image.turn = state.turn
     image.winner = state.winner
     for colour in range(rules.base):
