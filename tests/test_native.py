@@ -396,6 +396,7 @@ def test_functions_for_different_states_have_different_names_in_machine_code():
     assert len(names) == 4
     code = "import numba, numpy as np; from ludus import native; from numba.core.itanium_mangler import mangle_type\n"
     code += "[numba.from_dtype(np.dtype([('x', np.int8, (n,))])) for n in range(1, 9)]\n"  # types are counted
-    code += "kind = np.dtype([('stones', np.uint64, (2, 1)), ('turn', np.int8)]); print(mangle_type(numba.from_dtype(kind)))"
+    code += "kind = np.dtype([('stones', np.uint64, (2, 1)), ('turn', np.int8)])\n"
+    code += "print(mangle_type(numba.from_dtype(kind)))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == mangle_type(records[0])

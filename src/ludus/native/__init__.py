@@ -82,7 +82,7 @@ def _names_in_machine_code(kind: Any) -> Any:
 
 
 for _kind in (types.Record, types.NestedArray):
-    _kind.mangling_args = property(_names_in_machine_code)
+    _kind.mangling_args = property(_names_in_machine_code)  # type: ignore[method-assign, assignment]
 
 
 # --- The Numba type of a game's rules ---------------------------------------------------------------------------------
