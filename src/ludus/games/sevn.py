@@ -372,11 +372,8 @@ class SevnGame(Game):
                 raise BadPosition(f"there are more than {base} tiles of colour {NAMES[colour]}", tiles[mine[base]])
             gone = base - len(mine)
             if abs(lead) > gone or (lead - gone) % 2:
-                wrong = "more than that" if abs(lead) > gone else "that cannot be shared so"
-                raise BadPosition(
-                    f"colour {NAMES[colour]}: {gone} tiles are taken, and with a lead of {abs(lead)} {wrong}",
-                    places[colour],
-                )
+                taken = f"{gone} tile{'s' * (gone != 1)} of colour {NAMES[colour]} taken"
+                raise BadPosition(f"with {taken}, nobody can lead by {abs(lead)}", places[colour])
         for line, numbers, name in (
             *((cells[row], order[row], f"row {base - row}") for row in range(base)),
             *((cells[:, column], order[:, column], f"column {NAMES[column]}") for column in range(base)),
