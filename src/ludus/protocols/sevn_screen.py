@@ -99,7 +99,8 @@ def read_picture(picture: Any, base: int | None = None, to_move: int | None = No
                 return position_of(look(pixels, each), to_move)
             except Doubt as doubt:
                 doubts.append(doubt)
-    raise BadPicture(str(max(doubts, key=lambda doubt: doubt.sureness)))
+    likeliest = max(doubts, key=lambda doubt: doubt.sureness)
+    raise BadPicture(str(likeliest) if likeliest.sureness else NO_BOARD)
 
 
 class Doubt(Exception):
@@ -120,6 +121,7 @@ class Seen:
     tiles: NDArray[np.float64]  # [base * base, 3]
     empty: NDArray[np.bool_]  # [base * base]
     turn: int | None  # whose turn it is, from 1; None where that cannot be seen
+    marked: bool  # is there a score grid, with markers?
 
 
 # --- Colours ----------------------------------------------------------------------------------------------------------
@@ -168,7 +170,8 @@ def choose_colours(seen: Seen, cells: NDArray[np.int64]) -> NDArray[np.int64]:
         apart = distances(paints, paints) + 1e9 * np.eye(seen.base)
         one, other = sorted(np.unravel_index(apart.argmin(), apart.shape))
         if apart.min() < LEAST_APART:
-            raise Doubt(f"two colours of its score grid, {NAMES[one]} and {NAMES[other]}, are too much alike", 2)
+            names = f"{NAMES[one]} and {NAMES[other]}"
+            raise Doubt(f"two colours of its score grid, {names}, are too much alike", 2 if seen.marked else 0)
         away = distances(paints, tiles)
         chosen = places[linear_sum_assignment(away[:, places] ** 2)[1]]
         if again:  # tiles are larger than markers, and shaded: from here on they tell what their colours look like
@@ -179,8 +182,12 @@ def choose_colours(seen: Seen, cells: NDArray[np.int64]) -> NDArray[np.int64]:
     others = away.copy()
     others[rows, chosen] = np.inf
     doubtful = away[rows, chosen] - np.minimum(FARTHEST, NEAR * others.min(axis=1))
+    if (doubtful > 0).sum() > seen.base:
+        raise Doubt(NO_BOARD, 1)
     if doubtful.max() > 0:
-        name = SevnGame(base=seen.base).cell_name(int(cells[doubtful.argmax()]))
+        strange = away.min(axis=1)  # one of no colour at all may leave its own to others, and look less wrong than they
+        worst = int(cells[(strange if strange.max() > SAME else doubtful).argmax()])
+        name = SevnGame(base=seen.base).cell_name(worst)
         raise Doubt(f"the tile on {name} has none of the colours of the score grid, or not one that is left", 3)
     if second_best(away**2, chosen, room) < MARGIN_OF_CHOICE * apart.min() ** 2:
         raise Doubt("the colours of its tiles cannot be told apart for sure", 3)
@@ -369,8 +376,8 @@ def look_at(pixels: NDArray[np.float64], layout: Layout, frame: Frame) -> Seen:
                 seam = colour(layout.seam(cell, row * base + column), 0.0)[0]
                 if np.linalg.norm(seam - socket) < np.linalg.norm(card - socket) / 4:
                     raise Doubt(NO_BOARD + ": something lies over its empty cells", 1)
-    bars = [float(np.linalg.norm(colour(layout.bar(player), 0.2)[0] - socket)) for player in range(2)]
-    lit = [bar > DIFFERENT for bar in bars]
+    bars = [colour(layout.bar(player), 0.2)[0] for player in range(2)]
+    lit = [min(np.linalg.norm(bar - socket), np.linalg.norm(bar - card)) > 2 * DIFFERENT for bar in bars]
     return Seen(
         base,
         paints=score[np.arange(base), marked],
@@ -378,6 +385,7 @@ def look_at(pixels: NDArray[np.float64], layout: Layout, frame: Frame) -> Seen:
         tiles=np.array(tiles),
         empty=empty,
         turn=None if lit[0] == lit[1] else 1 + int(lit[1]),
+        marked=True,
     )
 
 
@@ -415,4 +423,4 @@ def phone_board(pixels: NDArray[np.float64], base: int) -> Seen:
 
     paints = [colour(np.array([0.5, FIRST_ROW + row * NEXT_ROW])) for row in range(base)]
     tiles = [colour(place_of_tile(cell // base, cell % base)) for cell in range(base * base)]
-    return Seen(base, np.array(paints), [0] * base, np.array(tiles), np.zeros(base * base, bool), 1)
+    return Seen(base, np.array(paints), [0] * base, np.array(tiles), np.zeros(base * base, bool), 1, False)
