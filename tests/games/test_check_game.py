@@ -13,6 +13,7 @@ OTHERS = [
     ("breakthrough", {"height": 11, "width": 13}),
     ("roshambo", {"rounds": 3}),
     ("laststone", {"stones": 7, "most": 2}),
+    ("sevn", {"base": 3}),
 ]
 INSTEAD = {"hive": {"expansions": "MLP", "limit": 36}}
 """Where whole games with the default options take too long in plain Python."""

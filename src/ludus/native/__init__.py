@@ -56,6 +56,19 @@ def part(function: Any) -> Any:
     return numba.njit(function, forceinline=True, **INNER)
 
 
+def _names_in_machine_code(kind: Any) -> Any:
+    """How functions are called in machine code that take such a type: by all that the type is.
+
+    Numba puts only the type's number in this process there, or leaves the shape out. Then two functions that two
+    processes put into the cache, of one game for boards of different sizes, may have one name, and run for each other.
+    """
+    return type(kind).__name__, (hashlib.sha256(kind.name.encode()).hexdigest()[:16],)
+
+
+for _kind in (types.Record, types.NestedArray):
+    _kind.mangling_args = property(_names_in_machine_code)  # type: ignore[method-assign, assignment]
+
+
 # --- The Numba type of a game's rules ---------------------------------------------------------------------------------
 
 
