@@ -97,7 +97,7 @@ def _described(record: Any) -> tuple[str, tuple[int]]:
     return "Record", (int(hashlib.sha256(record.name.encode()).hexdigest()[:15], 16),)
 
 
-types.Record.mangling_args = property(_described)
+types.Record.mangling_args = property(_described)  # type: ignore[method-assign, assignment]
 
 
 class AbsentRulesType(types.Opaque):
