@@ -14,7 +14,7 @@ OTHERS = [
     ("roshambo", {"rounds": 3}),
     ("laststone", {"stones": 7, "most": 2}),
     ("cachex", {"n": 3, "steal": False}),
-    ("cachex", {"n": 11}),
+    ("cachex", {"n": 9}),
     ("cachex", {"n": 5, "turns": 20, "view": "planes4"}),
 ]
 

@@ -305,12 +305,12 @@ def still_needed(rules, state, player):
 
 
 def heuristic(rules, state, player):
-    """By how many stones the player is nearer to connecting, half a stone for the move, and a little for each stone."""
+    """By how many stones the player is nearer to connecting; half a stone for the turn, a quarter for each stone."""
     lead = still_needed(rules, state, 1 - player) - still_needed(rules, state, player)
     lead += 0.5 if state.ply & 1 == player else -0.5
     for word in range(state.stones.shape[1]):
-        lead += 0.05 * count_bits(state.stones[player, word])
-        lead -= 0.05 * count_bits(state.stones[1 - player, word])
+        lead += 0.25 * count_bits(state.stones[player, word])
+        lead -= 0.25 * count_bits(state.stones[1 - player, word])
     return lead / (2.0 + abs(lead))
 
 
