@@ -14,6 +14,7 @@ import ludus
 from ludus import native
 from ludus.chance import generator
 from ludus.errors import Unsuitable
+from ludus.native import caching
 from ludus.testing.lockstep import kernels
 
 PROBE = str(Path(__file__).parent / "native_games" / "probe.py")
@@ -402,3 +403,32 @@ def test_rules_that_make_arrays_work_too(tmp_path):
     game = ludus.make(str(tmp_path / "heap.py"), heap=10)
     assert solve(game.start()).best == [1]  # leave a multiple of four
     assert solve(ludus.make(str(tmp_path / "heap.py"), heap=8).start()).value == -1.0
+
+
+def test_processes_that_save_machine_code_at_once_never_get_each_others(tmp_path):
+    code = (
+        "import sys; from ludus.native.caching import CacheFiles\n"
+        "files, me = CacheFiles(sys.argv[1], 'kernel', 'stamp'), sys.argv[2]\n"
+        "for i in range(40):\n"
+        "    files.save((me, i), (me, i))\n"
+        "    assert files.load((me, i)) == (me, i)\n"
+    )
+    made = [subprocess.Popen([sys.executable, "-c", code, str(tmp_path), name]) for name in "abcd"]
+    assert [process.wait(60) for process in made] == [0] * 4
+    files = caching.CacheFiles(str(tmp_path), "kernel", "stamp")
+    keys = [(name, i) for name in "abcd" for i in range(40)]
+    assert [files.load(key) for key in keys] == keys
+
+
+def test_a_process_killed_while_it_saves_leaves_no_entry_to_other_code(tmp_path, monkeypatch):
+    files = caching.CacheFiles(str(tmp_path), "kernel", "old")
+    files.save("a", "old code")
+    files = caching.CacheFiles(str(tmp_path), "kernel", "new")  # the source was edited: names begin anew
+
+    def killed(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(files, "_save_data", killed)
+    with pytest.raises(KeyboardInterrupt):
+        files.save("b", "new code")
+    assert files.load("b") is None

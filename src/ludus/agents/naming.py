@@ -7,6 +7,9 @@
     uct:1000:c=0.7          ... with options (see ludus.agents.uct)
     solver                  perfect play; solver:10s gives up after 10 seconds
     human                   asks on the terminal
+    zero:RUN  zero:RUN:2s   tree search with the network of a training run (see ludus.agents.zero)
+    policy:RUN              that network alone, without search
+    rollout:RUN:100         tree search whose playouts that network plays
 
 A part is a budget, an option as key=value, or a word (a file, for kinds that take one).
 """
@@ -37,6 +40,9 @@ KINDS: dict[str, str | Factory] = {
     "uct": "ludus.agents.uct",
     "solver": "ludus.agents.solver",
     "human": "ludus.agents.human",
+    "zero": "ludus.agents.zero",
+    "policy": "ludus.agents.policy",
+    "rollout": "ludus.agents.rollout",
 }
 """Every kind of agent: its factory, or the module whose `make` is one, loaded when it is first asked for."""
 

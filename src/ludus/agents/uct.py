@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ludus.agents.agent import Progress
     from ludus.agents.naming import Spec
     from ludus.game import Action, Game, Position
-    from ludus.search.forest import Forest, Root
+    from ludus.search.forest import Evaluator, Forest, Root
 
 SEARCHES_KEPT = 4
 """Room for the nodes of so many searches: what is reused from earlier ones comes on top of a search's own."""
@@ -33,6 +33,9 @@ SEARCHES_KEPT = 4
 
 class UctAgent:
     """Plays the most visited move; where everyone moves at once, a move drawn in proportion to the visits."""
+
+    evaluator: Evaluator | None = None
+    """What judges positions; None: random playouts."""
 
     def __init__(
         self,
@@ -81,7 +84,7 @@ class UctAgent:
         self._go_to(forest, position)
         spent = time.perf_counter() - began
         seconds = None if allowed.seconds is None else max(0.001, allowed.seconds - spent)
-        simulations = forest.search(simulations=allowed.simulations, seconds=seconds, progress=progress)
+        simulations = forest.search(self.evaluator, simulations=allowed.simulations, seconds=seconds, progress=progress)
         root = next(root for root in forest.roots() if root.player == player)
         together = position.to_move == EVERYONE
         action = self._draw(root) if together else root.best
@@ -146,7 +149,7 @@ class UctAgent:
         if not start.is_over:
             forest = self._make_forest(64)
             forest.plant(start)
-            forest.search(simulations=2)
+            forest.search(self.evaluator, simulations=2)
             child = start.play(start.actions[0])
             forest.move(as_row(self.game, child.action), child)
             forest.conclude()

@@ -35,7 +35,11 @@ LONGEST_PATH = 1024
 
 
 class Evaluator(Protocol):
-    """Judges positions: the seam between the trees and a network."""
+    """Judges positions: the seam between the trees and a network.
+
+    One that sets `whole` is always given all rows, also those that hold no leaf: where batches of one size are cheaper
+    than smaller ones that must be gathered first.
+    """
 
     def evaluate(self, batch: Batch) -> None:
         """Fill batch.logits, aligned with batch.actions, and batch.values."""
@@ -90,9 +94,6 @@ class Forest:
             raise BadOption("a forest needs at least one tree, one leaf a round and one thread")
         self.game = game.compile()
         self.rule = Ucb1() if rule is None else rule
-        if isinstance(self.rule, Gumbel) and game.simultaneous:
-            raise Unsuitable(f"{game.name}: Gumbel search is for games in which players move in turn; use Puct")
-        native.enable(type(self.rule))
         # Games in ordinary Python run one at a time, whatever the threads.
         launched = getattr(numba.config, "NUMBA_NUM_THREADS", 1)
         self.threads = min(threads, threads_of_this_machine(), launched) if game.parallel else 1
@@ -119,6 +120,18 @@ class Forest:
         self.leaves = make_leaves(game, trees * leaves, min(game.longest, nodes, LONGEST_PATH))
         self.workroom = reuse.make_workroom(self.trees)
         self._values = np.zeros(game.players, np.float32)
+
+    @property
+    def rule(self) -> Any:
+        """The selection rule; another one may take over between searches."""
+        return self._rule
+
+    @rule.setter
+    def rule(self, rule: Any) -> None:
+        if isinstance(rule, Gumbel) and self.game.simultaneous:
+            raise Unsuitable(f"{self.game.name}: Gumbel search is for games in which players move in turn; use Puct")
+        native.enable(type(rule))
+        self._rule = rule
 
     @property
     def bytes(self) -> int:
@@ -228,7 +241,7 @@ class Forest:
             if waiting == 0 and done == before:
                 return
             before = done
-            if waiting == len(leaves.waiting):
+            if waiting == len(leaves.waiting) or (waiting and getattr(evaluator, "whole", False)):
                 evaluator.evaluate(everything)
             elif waiting:
                 rows = np.flatnonzero(leaves.waiting)

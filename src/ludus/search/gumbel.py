@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ludus.rules import register
+from ludus.search.arithmetic import exponential, logarithm
 from ludus.search.visits import LOST, edge_value, settles
 
 
@@ -58,23 +59,29 @@ def improve(rule, trees, tree, node, first, count, player):
     if mass > 0.0:
         unseen = (unseen + total * mean / mass) / (1 + total)
     scale = (rule.visit_weight + most) * rule.value_weight
+    room = trees.room[tree]
     for i in range(count):
-        edge = trees.edges[first + i]
-        value = 0.5 + 0.5 * edge_value(edge, unseen)
-        trees.room[tree, i] = math.log(abs(edge.prior) + 1e-12) + scale * value
+        room[i] = abs(trees.edges[first + i].prior) + np.float32(1e-12)
+    for i in range(count):
+        room[i] = logarithm(room[i])
+    for i in range(count):
+        room[i] += np.float32(scale * (0.5 + 0.5 * edge_value(trees.edges[first + i], unseen)))
 
 
 def softmax(trees, tree, count):
     """Turn trees.room into probabilities."""
-    highest = -math.inf
+    room = trees.room[tree]
+    highest = np.float32(-np.inf)
     for i in range(count):
-        highest = max(highest, trees.room[tree, i])
-    total = 0.0
+        highest = max(highest, room[i])
     for i in range(count):
-        trees.room[tree, i] = math.exp(trees.room[tree, i] - highest)
-        total += trees.room[tree, i]
+        room[i] = exponential(room[i] - highest)
+    total = np.float32(0.0)
     for i in range(count):
-        trees.room[tree, i] /= total
+        total += room[i]
+    share = np.float32(1.0) / total
+    for i in range(count):
+        room[i] *= share
 
 
 def choose(rule, trees, tree, node, first, count, player):

@@ -7,36 +7,17 @@ from numba import prange
 
 from ludus.native import compiled_names, kernel, part, uniform
 from ludus.rules import EVERYONE, to_move
-from ludus.search import visits
+from ludus.search import arithmetic, visits
 from ludus.search.descend import AWAITED, KNOWN, descend
 from ludus.search.selection import decide, weigh
 from ludus.search.tree import NOTHING, PENDING, add_edges, back_up, hold, list_moves, prove, release
 
 most_visited = compiled_names(visits)["most_visited"]
+exponential = compiled_names(arithmetic)["exponential"]
 
 
 KNOWN_ENDS = 1000
 """A tree runs at most so many simulations in a round that need no evaluation: then the clock has its turn."""
-
-
-@part
-def exponential(x):
-    """e ** x for x <= 0, float32, in plain arithmetic: a loop of it is vectorised, as one of math.exp is not.
-
-    2 ** (whole + rest), rest in [-0.5, 0.5]: the whole part is the exponent of a float32, the rest a Taylor series
-    (relative error below 1e-5).
-    """
-    power = max(x, np.float32(-87.0)) * np.float32(1.4426950408889634)
-    whole = np.int32(power - np.float32(0.5))
-    rest = (power - np.float32(whole)) * np.float32(0.6931471805599453)
-    series = np.float32(1 / 720)
-    series = series * rest + np.float32(1 / 120)
-    series = series * rest + np.float32(1 / 24)
-    series = series * rest + np.float32(1 / 6)
-    series = series * rest + np.float32(0.5)
-    series = series * rest + np.float32(1.0)
-    series = series * rest + np.float32(1.0)
-    return series * np.int32((whole + np.int32(127)) << np.int32(23)).view(np.float32)
 
 
 @part

@@ -1,0 +1,85 @@
+"""The network of a run by itself: plays the move that it likes best, without any search."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ludus.agents.agent import Choice, player_asked
+from ludus.agents.naming import yes_or_no
+from ludus.agents.zero import engine_name, load_evaluator
+from ludus.rules import EVERYONE
+from ludus.search.leaves import make_leaves
+
+if TYPE_CHECKING:
+    from ludus.agents.agent import Progress
+    from ludus.agents.budget import Budget
+    from ludus.agents.naming import Spec
+    from ludus.game import Game, Position
+
+
+class PolicyAgent:
+    """One look of the network. `sample=yes` draws the move from its policy; where everyone moves at once, always."""
+
+    def __init__(self, game: Game, evaluator: Any, name: str = "policy", seed: int = 0, sample: bool = False):
+        self.game, self.evaluator, self.name, self.sample = game, evaluator, name, sample
+        self.leaf = make_leaves(game, 1, 1)
+        self.new_game(seed)
+
+    def new_game(self, seed: int) -> None:
+        self.random = np.random.default_rng(seed)
+
+    def choose(
+        self,
+        position: Position,
+        budget: Budget | str | int | None = None,
+        player: int | None = None,
+        progress: Progress | None = None,
+    ) -> Choice:
+        began = time.perf_counter()
+        player = player_asked(position, player)
+        actions = position.actions_of(player)
+        policy, value = self.look(position, player)
+        drawn = self.sample or position.to_move == EVERYONE
+        at = int(self.random.choice(len(actions), p=policy)) if drawn else int(np.argmax(policy))
+        return Choice(
+            player,
+            actions[at],
+            position.game.write_move(position.state, player, actions[at]),
+            actions,
+            policy=policy.tolist(),
+            value=value,
+            simulations=1,
+            seconds=time.perf_counter() - began,
+        )
+
+    def look(self, position: Position, player: int) -> tuple[np.ndarray, float]:
+        """The network's policy over the player's legal actions, and the value for that player."""
+        from ludus.search.leaves import Batch
+
+        leaf = self.leaf
+        leaf.states[...] = position.states
+        leaf.movers[0] = position.to_move
+        leaf.counts[:] = 0
+        begin = total = 0
+        deciders = range(self.game.players) if position.to_move == EVERYONE else [position.to_move]
+        for block, each in enumerate(deciders):
+            ids = position.actions_of(each)
+            begin = total if each == player else begin
+            leaf.actions[0, total : total + len(ids)] = ids
+            leaf.counts[0, block] = len(ids)
+            total += len(ids)
+        self.evaluator.evaluate(Batch(*leaf[: len(Batch._fields)]))
+        logits = leaf.logits[0, begin : begin + len(position.actions_of(player))].astype(np.float64)
+        weights = np.exp(logits - logits.max())
+        return weights / weights.sum(), float(leaf.values[0, player])
+
+
+def make(spec: Spec, game: Game, seed: int) -> PolicyAgent:
+    spec.refuse_budget()
+    words, spec.words = spec.words, []
+    options = spec.read(sample=yes_or_no, engine=engine_name)
+    spec.words = words
+    return PolicyAgent(game, load_evaluator(spec, game, options.pop("engine", "auto")), spec.text, seed, **options)

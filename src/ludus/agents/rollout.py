@@ -1,0 +1,113 @@
+"""Tree search whose playouts the network plays: the network proposes, the end of the game judges.
+
+rollout:RUN:100      simulations (or seconds) a move; other parts as for zero
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ludus.agents.budget import Budget
+from ludus.agents.naming import number_from_0, size, yes_or_no
+from ludus.agents.zero import ZeroAgent, engine_name, load_evaluator, whole_from_1
+from ludus.native import below, kernel, uniform
+from ludus.rules import EVERYONE, legal, outcome, play, play_together, to_move
+from ludus.search.leaves import Batch
+
+if TYPE_CHECKING:
+    from ludus.agents.naming import Spec
+    from ludus.game import Game
+
+
+@kernel
+def draw_and_play(rules, batch_states, movers, actions, counts, logits, random, joint):
+    """In every position, draw a move (of each player, where all move) from the softmax of its logits, and play it."""
+    for k in range(movers.size):
+        begin = 0
+        joint[:] = -1
+        for block in range(counts.shape[1]):
+            count = counts[k, block]
+            if count == 0:
+                continue
+            highest = -np.inf
+            for i in range(begin, begin + count):
+                highest = max(highest, logits[k, i])
+            total = 0.0
+            for i in range(begin, begin + count):
+                logits[k, i] = np.exp(logits[k, i] - highest)
+                total += logits[k, i]
+            left = uniform(random[0]) * total
+            chosen = actions[k, begin + below(random[0], count)]
+            for i in range(begin, begin + count):
+                left -= logits[k, i]
+                if left < 0.0:
+                    chosen = actions[k, i]
+                    break
+            joint[block] = chosen
+            begin += count
+        if movers[k] == EVERYONE:
+            play_together(rules, batch_states[k], joint)
+        else:
+            play(rules, batch_states[k], joint[0])
+
+
+@kernel
+def look_around(rules, states, movers, actions, counts, values, over):
+    """Of every position: is it over, with which values, or who moves, and what."""
+    for k in range(movers.size):
+        over[k] = outcome(rules, states[k], values[k])
+        counts[k, :] = 0
+        if over[k]:
+            continue
+        movers[k] = to_move(rules, states[k])
+        if movers[k] != EVERYONE:
+            counts[k, 0] = legal(rules, states[k], movers[k], actions[k])
+            continue
+        total = 0
+        for player in range(counts.shape[1]):
+            counts[k, player] = legal(rules, states[k], player, actions[k, total:])
+            total += counts[k, player]
+
+
+class RolloutEvaluator:
+    """The network's logits, and for values the results of games that it plays on from the leaves."""
+
+    def __init__(self, game: Game, evaluator: Any, seed: int = 0):
+        from ludus.chance import generators
+
+        self.game, self.evaluator = game.compile(), evaluator
+        self.random = generators(seed, 1)
+
+    def evaluate(self, batch: Batch) -> None:
+        self.evaluator.evaluate(batch)
+        rows = np.arange(len(batch.movers))
+        games = Batch(*(np.array(array) for array in batch))
+        joint = np.zeros(self.game.players, np.int32)
+        while len(rows):
+            draw_and_play(
+                self.game.rules,
+                games.states,
+                games.movers,
+                games.actions,
+                games.counts,
+                games.logits,
+                self.random,
+                joint,
+            )
+            over = np.zeros(len(rows), np.bool_)
+            look_around(self.game.rules, games.states, games.movers, games.actions, games.counts, games.values, over)
+            batch.values[rows[over]] = games.values[over]
+            rows = rows[~over]
+            games = Batch(*(np.ascontiguousarray(array[~over]) for array in games))
+            if len(rows):
+                self.evaluator.evaluate(games)
+
+
+def make(spec: Spec, game: Game, seed: int) -> ZeroAgent:
+    words, spec.words = spec.words, []
+    options = spec.read(c=number_from_0, memory=size, reuse=yes_or_no, leaves=whole_from_1, engine=engine_name)
+    spec.words = words
+    evaluator = RolloutEvaluator(game, load_evaluator(spec, game, options.pop("engine", "auto")), seed)
+    return ZeroAgent(game, evaluator, spec.text, spec.budget or Budget(simulations=100), seed, **options)

@@ -1,0 +1,87 @@
+"""Tree search with a trained network, as AlphaZero does it.
+
+zero:RUN             the latest checkpoint of a run, 400 simulations a move
+zero:RUN@40          checkpoint 40          zero:RUN:800   zero:RUN:2s   simulations or seconds a move
+c=1.5                weight of the network's policy: more follows it further
+leaves=8             positions that the network judges at once
+engine=onnx          what runs the network: auto, onnx, torch, cuda
+memory=256MB  reuse=no   as for uct
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ludus.agents.budget import Budget
+from ludus.agents.naming import number_from_0, size, yes_or_no
+from ludus.agents.uct import UctAgent
+from ludus.errors import BadAgent
+
+if TYPE_CHECKING:
+    from ludus.agents.naming import Spec
+    from ludus.game import Game
+    from ludus.search.forest import Evaluator, Forest
+
+
+class ZeroAgent(UctAgent):
+    """PUCT over the policy and the values of a network."""
+
+    def __init__(
+        self,
+        game: Game,
+        evaluator: Evaluator,
+        name: str = "zero",
+        budget: Budget | None = None,
+        seed: int = 0,
+        c: float = 1.5,
+        memory: int = 1 << 28,
+        reuse: bool = True,
+        leaves: int = 8,
+    ):
+        super().__init__(game, name, budget or Budget(simulations=400), seed, c, memory=memory, reuse=reuse)
+        self.evaluator, self.leaves = evaluator, leaves
+
+    def _make_forest(self, nodes: int | None) -> Forest:
+        from ludus.search.forest import Forest
+        from ludus.search.puct import Puct
+
+        # As many leaves at once as a small part of the search: more would be chosen before their siblings are known.
+        few = (
+            self.leaves if self.budget.simulations is None else max(1, min(self.leaves, self.budget.simulations // 16))
+        )
+        return Forest(self.game, Puct(self.c), nodes=nodes, memory=self.memory, leaves=few, seed=self.seed)
+
+
+def load_evaluator(spec: Spec, game: Game, engine: str) -> Any:
+    """The evaluator of the run that an agent's name gives as RUN or RUN@CHECKPOINT."""
+    from ludus.nets.evaluator import make_evaluator
+    from ludus.train.run import open_run
+
+    if len(spec.words) != 1:
+        raise BadAgent(f"{spec.text}: name one run, as in {spec.kind}:runs/connect4")
+    run, checkpoint = open_run(spec.words[0], game)
+    network, _ = run.load_player(checkpoint)
+    spec.words = []
+    return make_evaluator(game, network, engine)
+
+
+def engine_name(text: str) -> str:
+    from ludus.nets.engines import ENGINES
+
+    if text not in ENGINES:
+        raise ValueError(f"one of {', '.join(ENGINES)}")
+    return text
+
+
+def whole_from_1(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise ValueError("a whole number from 1 on")
+    return int(text)
+
+
+def make(spec: Spec, game: Game, seed: int) -> ZeroAgent:
+    words, spec.words = spec.words, []
+    options = spec.read(c=number_from_0, memory=size, reuse=yes_or_no, leaves=whole_from_1, engine=engine_name)
+    spec.words = words
+    evaluator = load_evaluator(spec, game, options.pop("engine", "auto"))
+    return ZeroAgent(game, evaluator, spec.text, spec.budget, seed, **options)

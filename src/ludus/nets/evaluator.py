@@ -1,0 +1,114 @@
+"""A network as the evaluator of a search: planes from the leaves, logits along their legal lists, a value per player.
+
+Each leaf is looked at by the player to move; where everyone moves at once, by each player in turn.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numba import prange
+
+from ludus.native import kernel
+from ludus.nets.engines import make_engine
+from ludus.nets.network import sizes_of
+from ludus.rules import EVERYONE, observe
+
+if TYPE_CHECKING:
+    from ludus.game import Game
+    from ludus.nets.engines import Engine
+    from ludus.search.leaves import Batch
+
+
+@kernel
+def look(rules, states, viewers, planes):
+    """What each viewer sees: viewers int8 [K], planes float32 [K, ...], for K = len(states) or P views of each."""
+    views = planes.shape[0] // states.shape[0]
+    planes[...] = 0.0
+    for k in range(planes.shape[0]):
+        observe(rules, states[k // views], viewers[k], planes[k])
+
+
+@kernel(parallel=True)
+def look_at_once(rules, states, viewers, planes):
+    """The same on all threads."""
+    views = planes.shape[0] // states.shape[0]
+    for k in prange(planes.shape[0]):
+        planes[k, ...] = 0.0
+        observe(rules, states[k // views], viewers[k], planes[k])
+
+
+@kernel
+def answer(movers, actions, counts, policy, outputs, logits, values):
+    """Spread a network's answers over a batch of leaves (see search.leaves.Batch).
+
+    policy float32 [V, heads, actions] and outputs float32 [V, outputs], with one view of each leaf, or one for each
+    player, beside each other.
+    """
+    leaves, players = values.shape
+    views = policy.shape[0] // leaves
+    heads = policy.shape[1]
+    for k in range(leaves):
+        if views == 1:
+            mover = max(0, movers[k])
+            head = mover if heads > 1 else 0
+            for i in range(counts[k, 0]):
+                logits[k, i] = policy[k, head, actions[k, i]]
+            if outputs.shape[1] == 1:
+                values[k, mover] = outputs[k, 0]
+                values[k, 1 - mover] = -outputs[k, 0]
+            else:
+                for seat in range(players):
+                    values[k, (mover + seat) % players] = outputs[k, seat]
+            continue
+        begin = 0
+        for player in range(players):
+            view = k * views + player
+            values[k, player] = outputs[view, 0]
+            if movers[k] == EVERYONE or movers[k] == player:
+                block = player if movers[k] == EVERYONE else 0
+                head = player if heads > 1 else 0
+                for i in range(begin, begin + counts[k, block]):
+                    logits[k, i] = policy[view, head, actions[k, i]]
+                begin += counts[k, block]
+
+
+class NetworkEvaluator:
+    """Judges a batch of leaves by a network that runs in an engine."""
+
+    def __init__(self, game: Game, engine: Engine, threads: int = 1):
+        self.game = game.compile()
+        self.engine = engine
+        self.look = look if threads == 1 else look_at_once
+        self.views = game.players if game.simultaneous else 1
+        self.sizes = sizes_of(game)
+        self._planes = np.zeros((0, *self.sizes.observation), np.float32)
+        self._pinned = getattr(engine, "room", None)
+        self.whole = self._pinned is not None
+        self._seats = np.arange(self.views, dtype=np.int8)
+        self.evaluations = 0
+
+    def evaluate(self, batch: Batch) -> None:
+        planes = self._room(len(batch.movers) * self.views)
+        viewers = np.maximum(batch.movers, 0) if self.views == 1 else np.tile(self._seats, len(batch.movers))
+        self.look(self.game.rules, batch.states, viewers, planes)
+        policy, outputs = self.engine.run(planes)
+        answer(batch.movers, batch.actions, batch.counts, policy, outputs, batch.logits, batch.values)
+        self.evaluations += len(planes)
+
+    def _room(self, rows: int) -> Any:
+        if self._pinned is not None:
+            return self._pinned((rows, *self.sizes.observation))
+        if len(self._planes) < rows:
+            self._planes = np.zeros((rows, *self.sizes.observation), np.float32)
+        return self._planes[:rows]
+
+
+def make_evaluator(game: Game, network: Any, engine: str = "auto", threads: int = 1) -> Any:
+    """An evaluator for a network, on an engine of its own; `threads` look at the positions."""
+    from ludus.nets.graph import GraphEvaluator, GraphNetwork
+
+    if isinstance(network, GraphNetwork):
+        return GraphEvaluator(game, make_engine("torch" if engine == "auto" else engine, network))
+    return NetworkEvaluator(game, make_engine(engine, network), threads)

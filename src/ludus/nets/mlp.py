@@ -1,0 +1,34 @@
+"""Fully connected layers, for games of which no board is known: sized from the game alone."""
+
+from __future__ import annotations
+
+import itertools
+
+import torch
+from torch import nn
+
+from ludus.nets.network import Network, Sizes
+
+
+class Mlp(Network):
+    """Layers whose width halves from that of the input down to `width`, then `blocks` layers of that width.
+
+    The trunk is shared; policy and value are one linear layer each, with one policy for each seat if `sizes` says so.
+    """
+
+    def __init__(self, sizes: Sizes, blocks: int, width: int):
+        super().__init__(sizes)
+        widths = [sizes.inputs]
+        while widths[-1] // 2 > width:
+            widths.append(widths[-1] // 2)
+        widths += [width] * max(1, blocks)
+        layers: list[nn.Module] = [nn.Flatten()]
+        for inputs, outputs in itertools.pairwise(widths):
+            layers += [nn.Linear(inputs, outputs), nn.ReLU()]
+        self.trunk = nn.Sequential(*layers)
+        self.policy = nn.Linear(width, sizes.heads * sizes.actions)
+        self.value = nn.Linear(width, sizes.outputs)
+
+    def forward(self, planes: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        x = self.trunk(planes)
+        return self.heads(self.policy(x)), torch.tanh(self.value(x))

@@ -1,0 +1,89 @@
+"""What all networks have in common: their sizes, read off the game, and how one is made by name."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import torch
+from torch import nn
+
+from ludus.errors import BadOption
+
+if TYPE_CHECKING:
+    from ludus.game import Game
+
+KINDS = ("residual", "conv", "mlp", "graph")
+
+
+class Sizes(NamedTuple):
+    """All that a network must know of a game."""
+
+    observation: tuple[int, ...]
+    actions: int
+    heads: int
+    """Policies: one for whoever looks, or one for each seat."""
+    outputs: int
+    """Values: one for whoever looks, or one for each player, from the one who looks on."""
+    graph: tuple[int, int] = (0, 0)
+    """Features of a node, and relations."""
+
+    @property
+    def inputs(self) -> int:
+        return math.prod(self.observation)
+
+
+def sizes_of(game: Game, roles: bool = False) -> Sizes:
+    """The sizes of a network for this game; `roles`: a policy for each seat."""
+    rivals = game.players == 2 and game.zero_sum and not game.simultaneous
+    shape = game.graph
+    return Sizes(
+        observation=tuple(game.observation or ()),
+        actions=game.actions,
+        heads=game.players if roles else 1,
+        outputs=1 if rivals else game.players,
+        graph=(shape.features, len(shape.relations)) if shape else (0, 0),
+    )
+
+
+class Network(nn.Module):
+    """The base of all networks over planes."""
+
+    def __init__(self, sizes: Sizes):
+        super().__init__()
+        self.sizes = sizes
+
+    def heads(self, policy: torch.Tensor) -> torch.Tensor:
+        """[K, heads * actions] as [K, heads, actions]."""
+        return policy.reshape(-1, self.sizes.heads, self.sizes.actions)
+
+    @property
+    def parameters_count(self) -> int:
+        return sum(parameter.numel() for parameter in self.parameters())
+
+
+def make_network(kind: str, sizes: Sizes, *, blocks: int, width: int, dropout: float = 0.0) -> Any:
+    """A network by the name of its kind; `blocks` and `width` mean what the kind makes of them."""
+    if kind not in KINDS:
+        raise BadOption(f"no network is called {kind!r}; there are {', '.join(KINDS)}")
+    if kind == "graph":
+        if not sizes.graph[0]:
+            raise BadOption("a graph network needs a game with a graph; use residual or mlp")
+        from ludus.nets.graph import GraphNetwork
+
+        return GraphNetwork(sizes, blocks, width)
+    if not sizes.observation:
+        raise BadOption(f"a {kind} network needs a game with an observation; this game has none")
+    if kind == "mlp":
+        from ludus.nets.mlp import Mlp
+
+        return Mlp(sizes, blocks, width)
+    if len(sizes.observation) != 3:
+        raise BadOption(f"a {kind} network needs planes of two dimensions; use mlp")
+    if kind == "conv":
+        from ludus.nets.conv import Conv
+
+        return Conv(sizes, blocks, width, dropout)
+    from ludus.nets.residual import Residual
+
+    return Residual(sizes, blocks, width)

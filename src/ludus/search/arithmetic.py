@@ -1,0 +1,38 @@
+"""e ** x and log x in plain arithmetic: loops of them are vectorised, as those of the math library's are not."""
+
+import numpy as np
+
+
+def exponential(x):
+    """e ** x for x <= 0, float32.
+
+    2 ** (whole + rest), rest in [-0.5, 0.5]: the whole part is the exponent of a float32, the rest a Taylor series
+    (relative error below 1e-5).
+    """
+    power = max(x, np.float32(-87.0)) * np.float32(1.4426950408889634)
+    whole = np.int32(power - np.float32(0.5))
+    rest = (power - np.float32(whole)) * np.float32(0.6931471805599453)
+    series = np.float32(1 / 720)
+    series = series * rest + np.float32(1 / 120)
+    series = series * rest + np.float32(1 / 24)
+    series = series * rest + np.float32(1 / 6)
+    series = series * rest + np.float32(0.5)
+    series = series * rest + np.float32(1.0)
+    series = series * rest + np.float32(1.0)
+    return series * np.int32((whole + np.int32(127)) << np.int32(23)).view(np.float32)
+
+
+def logarithm(x):
+    """The natural logarithm of x > 0, float32: the exponent, and a series for the fraction (error below 1e-6)."""
+    bits = np.float32(x).view(np.int32)
+    # The fraction goes from 0.707 to 1.414: taking its bits away from those of the square root of 1/2 moves the border.
+    exponent = (bits - np.int32(0x3F3504F3)) >> np.int32(23)
+    fraction = np.int32(bits - (exponent << np.int32(23))).view(np.float32)
+    s = (fraction - np.float32(1.0)) / (fraction + np.float32(1.0))
+    square = s * s
+    series = np.float32(2 / 9)
+    series = series * square + np.float32(2 / 7)
+    series = series * square + np.float32(2 / 5)
+    series = series * square + np.float32(2 / 3)
+    series = series * square + np.float32(2.0)
+    return series * s + np.float32(exponent) * np.float32(0.6931471805599453)

@@ -1,0 +1,216 @@
+"""`ludus train`: the plan before a run, the live view during it, and how to go on after it."""
+
+from __future__ import annotations
+
+import dataclasses
+import signal
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rich.live import Live
+
+from ludus.errors import BadOption
+from ludus.terminal.show import describe, new_table, print_table, terminal
+from ludus.train.config import Config, read_toml, with_settings
+
+if TYPE_CHECKING:
+    from ludus.game import Game
+    from ludus.train.preflight import Measured
+    from ludus.train.run import Run
+    from ludus.train.trainer import Report
+
+RECIPES = Path(__file__).parent.parent / "train" / "recipes"
+
+
+def show_settings() -> None:
+    table = new_table()
+    for heading in ("setting", "default", "what it is"):
+        table.add_column(heading)
+    for each in dataclasses.fields(Config):
+        among = each.metadata.get("among")
+        table.add_row(each.name, str(each.default), each.metadata["help"] + (f": {', '.join(among)}" if among else ""))
+    print_table(table)
+
+
+def start_training(
+    game: Game | None,
+    folder: str | None,
+    resume: str | None,
+    recipe: str | None,
+    given: list[str],
+    minutes: float | None,
+    games: int | None,
+    steps: int | None,
+) -> None:
+    for name, value in (("--minutes", minutes), ("--games", games), ("--steps", steps)):
+        if value is not None and value <= 0:
+            raise BadOption(f"{name} must be above 0, not {value:g}")
+    if resume is not None:
+        if recipe or folder or given:
+            raise BadOption("--resume goes on with the settings of the run: no --recipe, --run or --set")
+        from ludus.train.run import Run
+
+        run = Run.open(Path(resume), game)
+    else:
+        run = _new_run(game, folder, recipe, given, minutes, games, steps)
+    train(run, minutes, games, steps)
+
+
+def _new_run(
+    game: Game | None,
+    folder: str | None,
+    recipe: str | None,
+    given: list[str],
+    minutes: float | None,
+    games: int | None,
+    steps: int | None,
+) -> Run:
+    from ludus.registry import make
+    from ludus.train.preflight import measure, plan, settings_for
+    from ludus.train.run import Run
+
+    settings: dict[str, Any] = {}
+    if recipe is not None:
+        name, options, settings = read_toml(find_recipe(recipe))
+        if game is None and name is not None:
+            game = make(name, **options)
+    if game is None:
+        raise BadOption("name a GAME to train, or a --recipe, or a run to --resume; see ludus train --help")
+    for text in given:
+        key, equals, value = text.partition("=")
+        if not equals:
+            raise BadOption(f"--set takes name=value, not {text!r}")
+        settings[key.strip()] = value.strip()
+    config = with_settings(Config(), {**settings_for(game), **settings})
+    where = Path(folder) if folder else Path("runs") / f"{game.name}-{time.strftime('%Y%m%d-%H%M%S')}"
+    if (where / "config.toml").exists():
+        raise BadOption(f"{where} holds a run already: ludus train --resume {where} goes on with it")
+    if minutes is None and games is None and steps is None:
+        minutes = 10.0
+        print("No budget given: planning for 10 minutes; Ctrl-C stops sooner, --resume goes on.")
+    measured = measure(game, config)
+    config = plan(config, measured, None if minutes is None else 60 * minutes, games, steps)
+    _show_plan(game, config, measured, where)
+    return Run.create(where, game, config)
+
+
+def find_recipe(name: str) -> Path:
+    if name.endswith(".toml"):
+        return Path(name)
+    path = RECIPES / f"{name}.toml"
+    if not path.is_file():
+        known = ", ".join(sorted(file.stem for file in RECIPES.glob("*.toml")))
+        raise BadOption(f"no recipe is called {name!r}; there are {known}, or a file that ends in .toml")
+    return path
+
+
+def _show_plan(game: Game, config: Config, measured: Measured, folder: Path) -> None:
+    per_row = measured.seconds_a_row(config)
+    print(f"{describe(game)}: {config.network} network, {measured.parameters:,} parameters, into {folder}")
+    print(
+        f"This machine: {measured.evaluations:,.0f} evaluations/s, {measured.simulations:,.0f} simulations/s in "
+        f"self-play, {measured.learned:,.0f} rows/s learned; {measured.workers} threads to play, "
+        f"{measured.learner_threads} to learn"
+    )
+    print(
+        f"Expected: {measured.games_an_hour(config):,.0f} games/hour at first, at most {measured.memory >> 20:,} MB; "
+        f"{config.budget_rows:,} rows in {clock(per_row * config.budget_rows)}"
+    )
+
+
+def clock(seconds: float) -> str:
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02d}:{rest:02d}" if hours else f"{minutes}:{rest:02d}"
+
+
+def train(run: Run, minutes: float | None, games: int | None, steps: int | None) -> None:
+    """Until a budget is spent, or somebody presses Ctrl-C."""
+    from ludus.train.trainer import Trainer
+
+    interrupted = False
+
+    def interrupt(*_: Any) -> None:
+        nonlocal interrupted
+        interrupted = True
+
+    trainer = Trainer(run)
+    known = run.whole_checkpoint()
+    if known is not None:
+        trainer.restore(known)
+        print(f"Going on from iteration {known}: {trainer.window.total:,} rows, {clock(trainer.seconds)} of training")
+    if minutes is None and games is None and steps is None:
+        minutes = 10.0 + trainer.seconds / 60
+    planned = None if minutes is None else 60 * minutes
+
+    def over() -> bool:
+        return (
+            (planned is not None and trainer.seconds >= planned)
+            or (games is not None and sum(worker.finished for worker in trainer.workers) >= games)
+            or (steps is not None and trainer.learner.steps >= steps)
+        )
+
+    console = terminal()
+    before = signal.signal(signal.SIGINT, interrupt)
+    try:
+        with Live(console=console, refresh_per_second=4, transient=False) as live:
+            while not over() and not interrupted:
+                report = trainer.iterate(lambda: interrupted)
+                if report is None:
+                    break
+                if trainer.iteration % run.config.checkpoint_every == 0 or over():
+                    trainer.save()
+                if console.is_terminal:
+                    live.update(_table(report, trainer.progress))
+                else:
+                    print(_line(report), flush=True)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    if interrupted:
+        print(f"Stopped after iteration {trainer.iteration}. Go on: ludus train --resume {run.folder}")
+    print(f"Play against it: ludus play {run.game.name} --against zero:{run.folder}")
+
+
+def _line(report: Report) -> str:
+    return (
+        f"{report.iteration:5d}  {clock(report.seconds):>8}  {report.games:9,} games  {report.rows:11,} rows  "
+        f"{report.simulations_per_second:9,.0f} simulations/s  {report.rows_per_second:7,.0f} rows/s learned  "
+        f"policy {report.losses.policy:.3f}  value {report.losses.value:.3f}"
+    )
+
+
+def _table(report: Report, progress: float) -> Any:
+    table = new_table(show_header=False)
+    done = f"{100 * progress:.0f} % of the plan" if progress else ""
+    table.add_row("iteration", f"{report.iteration}", "time", f"{clock(report.seconds)}  {done}")
+    table.add_row("games", f"{report.games:,}", "rows", f"{report.rows:,}")
+    table.add_row("simulations/s", f"{report.simulations_per_second:,.0f}", "plies a game", f"{report.plies:.1f}")
+    table.add_row("rows/s learned", f"{report.rows_per_second:,.0f}", "steps", f"{report.steps:,}")
+    table.add_row("policy loss", f"{report.losses.policy:.3f}", "value loss", f"{report.losses.value:.3f}")
+    return table
+
+
+def export_onnx(run: str, file: str) -> None:
+    """Write a run's network as ONNX, and compare what both say about random planes."""
+    import numpy as np
+
+    from ludus.nets.engines import OnnxEngine, TorchEngine
+    from ludus.nets.onnx import write_onnx
+    from ludus.train.files import write_bytes, write_whole
+    from ludus.train.run import open_run
+
+    opened, checkpoint = open_run(run)
+    network, facts = opened.load_player(checkpoint)
+    model = write_onnx(network)
+    planes = np.random.default_rng(0).random((64, *network.sizes.observation), np.float32)
+    answers = []
+    for engine in (OnnxEngine(), TorchEngine()):
+        engine.load(network)
+        answers.append(engine.run(planes))
+    apart = max(float(np.abs(mine - theirs).max()) for mine, theirs in zip(*answers, strict=True))
+    if not apart < 1e-3:
+        raise BadOption(f"the ONNX model and PyTorch differ by {apart:g}: nothing was written")
+    write_whole(Path(file), lambda path: write_bytes(path, model))
+    print(f"{file}: {len(model):,} bytes, iteration {facts['iteration']}; differs from PyTorch by at most {apart:.1g}")
+    print(f"Input planes [K, {', '.join(map(str, network.sizes.observation))}]; outputs policy and values")

@@ -1,0 +1,54 @@
+"""Files that are whole or not there: written beside their place, then renamed into it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+from ludus.errors import LudusError
+
+
+class BadRun(LudusError):
+    """A run cannot be read, or goes with something else than it is used with."""
+
+
+def write_whole(path: Path, write: Callable[[Path], None]) -> None:
+    """Let `write` make a file or a folder under another name; on disk, it then becomes `path`. No half-written one."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    draft = path.with_name(f".{path.name}.part{path.suffix}")
+    remove(draft)
+    try:
+        write(draft)
+        for file in [draft, *draft.rglob("*")] if draft.is_dir() else [draft]:
+            _to_disk(file)
+        if draft.is_dir():
+            remove(path)
+        draft.replace(path)
+        _to_disk(path.parent)
+    except OSError as error:
+        remove(draft)
+        raise BadRun(f"{path} cannot be written: {error.strerror or error}; nothing was changed") from error
+    except BaseException:
+        remove(draft)
+        raise
+
+
+def write_bytes(path: Path, content: bytes | str) -> None:
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+
+
+def _to_disk(path: Path) -> None:
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def remove(path: Path) -> None:
+    if path.is_dir():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)

@@ -1,0 +1,175 @@
+"""Before a run: measure for some seconds what this machine does with these settings, and plan by it."""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ludus.errors import BadOption
+from ludus.nets import make_network, sizes_of
+from ludus.nets.evaluator import make_evaluator
+from ludus.train.learner import Learner
+from ludus.train.replay import Window
+from ludus.train.selfplay import SelfPlay
+from ludus.train.trainer import cores, play_all
+
+if TYPE_CHECKING:
+    from ludus.game import Game
+    from ludus.train.config import Config
+
+SECONDS = 1.5
+"""For each figure."""
+
+
+@dataclass
+class Measured:
+    """What a machine does with a game and a configuration."""
+
+    parameters: int
+    evaluations: float
+    """Of the network alone, a second, on all workers."""
+    simulations: float
+    """Of self-play, a second."""
+    plies: float
+    """Mean length of a game between networks that know nothing."""
+    learned: float
+    """Rows that the learner takes in, a second."""
+    workers: int
+    learner_threads: int
+    memory: int
+    """Bytes of trees, and of a full replay window."""
+
+    def seconds_a_row(self, config: Config) -> float:
+        """Time to play one row and to learn from it, over the whole run."""
+        last = config.simulations_end or config.simulations
+        searched = (config.simulations + last) / 2 + config.cap_simulations * (1 / config.cap_part - 1)
+        return searched / self.simulations + config.reuse / self.learned
+
+    def games_an_hour(self, config: Config) -> float:
+        return 3600 / self.seconds_a_row(config) / max(1.0, self.plies * config.cap_part)
+
+
+def settings_for(game: Game) -> dict[str, Any]:
+    """What suits a game, where it is not the default."""
+    settings: dict[str, Any] = {"search": "puct"} if game.simultaneous else {}
+    shape = game.observation
+    if shape is None:
+        settings["network"] = "graph"
+    elif len(shape) != 3 or min(shape[1:]) < 3:
+        settings |= {"network": "mlp", "blocks": 2, "width": 128}
+    elif shape[1] * shape[2] <= 16:
+        settings |= {"blocks": 2, "width": 32, "iteration": 2048, "window": 8192, "batch": 256}
+    if game.most_legal > 16:
+        settings["simulations"] = 32
+    return settings
+
+
+def check_fit(game: Game, config: Config) -> None:
+    """Refuse settings that this game cannot be trained with."""
+    rivals = game.players == 2 and game.zero_sum and not game.simultaneous
+    for name, given in (("gating", config.gating), ("resign", config.resign)):
+        if given and not rivals:
+            raise BadOption(f"{name} is for two rivals who move in turn; {game.name} is not such a game")
+    if config.search == "gumbel" and game.simultaneous:
+        raise BadOption(f"search = gumbel is for games in which players move in turn; {game.name} needs search = puct")
+    if config.network == "graph" and game.simultaneous:
+        raise BadOption(f"network = graph is for games in which players move in turn; {game.name} needs mlp")
+
+
+def measure(game: Game, config: Config) -> Measured:
+    """Play and learn for some seconds with an ignorant network, apart from the run: its random numbers stay unused."""
+    check_fit(game, config)
+    game.compile()
+    network = make_network(
+        config.network, sizes_of(game, config.roles), blocks=config.blocks, width=config.width, dropout=config.dropout
+    )
+    count = config.workers or cores()
+    share = max(1, config.games_at_once // count)
+    workers = []
+    for index in range(count):
+        evaluator = make_evaluator(game, network, config.engine)
+        workers.append(SelfPlay(game, config, evaluator, share, seed=index))
+    for worker in workers:
+        worker.play(1, 2)  # compiles
+    simulations, rows = _play(workers, config)
+    evaluations = _evaluate(workers)
+    window = Window(game, config, rows)
+    best, threads = 0.0, config.learner_threads or 1
+    for tried in [config.learner_threads] if config.learner_threads else sorted({1, cores()}):
+        speed = _learn(Learner(game, network, config, threads=tried), window)
+        if speed > best:
+            best, threads = speed, tried
+    finished = sum(worker.finished for worker in workers)
+    plies = sum(worker.plies_finished for worker in workers) / max(1, finished)
+    window_bytes = int(rows.bytes / max(1, len(rows)) * config.window_most)
+    return Measured(
+        parameters=sum(weight.numel() for weight in network.parameters()),
+        evaluations=evaluations,
+        simulations=simulations,
+        plies=plies,
+        learned=best,
+        workers=count,
+        learner_threads=threads,
+        memory=sum(worker.forest.bytes for worker in workers) + window_bytes,
+    )
+
+
+def _play(workers: list[SelfPlay], config: Config) -> tuple[float, Any]:
+    began = time.perf_counter()
+    before = sum(worker.simulations for worker in workers)
+    deadline = began + SECONDS
+
+    def enough() -> bool:
+        return time.perf_counter() > deadline and all(worker.finished for worker in workers)
+
+    rows = play_all(workers, 1 << 40, config.simulations, enough)
+    spent = time.perf_counter() - began
+    return (sum(worker.simulations for worker in workers) - before) / spent, rows
+
+
+def _evaluate(workers: list[SelfPlay]) -> float:
+    """The network alone, on batches as large as self-play's."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    def run(worker: SelfPlay) -> int:
+        evaluator: Any = worker.evaluator
+        planes = np.zeros((worker.games * evaluator.views, *evaluator.sizes.observation), np.float32)
+        count = 0
+        deadline = time.perf_counter() + SECONDS
+        while time.perf_counter() < deadline:
+            evaluator.engine.run(planes)
+            count += len(planes)
+        return count
+
+    with ThreadPoolExecutor(len(workers)) as threads:
+        return sum(threads.map(run, workers)) / SECONDS
+
+
+def _learn(learner: Learner, window: Window) -> float:
+    choose = np.random.default_rng(0)
+    learner.learn(window, 2, 0.0, choose, lambda: False)
+    began = time.perf_counter()
+    steps = learner.steps
+    learner.learn(window, 1 << 30, 0.0, choose, lambda: time.perf_counter() > began + SECONDS)
+    return (learner.steps - steps) * learner.config.batch / (time.perf_counter() - began)
+
+
+def plan(config: Config, measured: Measured, seconds: float | None, games: int | None, steps: int | None) -> Config:
+    """The configuration with what budget and measurement say: how many rows there will be, and who does what."""
+    rows = 0.0
+    if seconds is not None:
+        rows = seconds / measured.seconds_a_row(config)
+    if games is not None:
+        rows = games * max(1.0, measured.plies) * config.cap_part
+    if steps is not None:
+        rows = steps * config.batch / max(config.reuse, 1e-9)
+    return dataclasses.replace(
+        config,
+        budget_rows=config.budget_rows or int(rows),
+        workers=measured.workers,
+        learner_threads=measured.learner_threads,
+    )

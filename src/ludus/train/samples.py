@@ -1,0 +1,151 @@
+"""What the learner takes in one step, and its loss: for networks over planes, and for those over graphs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import torch
+from torch.nn import functional
+
+from ludus.native import kernel, part
+from ludus.nets.graph import GraphBuilder, GraphNetwork
+from ludus.rules import observe, symmetry
+from ludus.search.tree import copy_state
+from ludus.train.rows import pick_rows
+
+if TYPE_CHECKING:
+    from ludus.game import Game
+    from ludus.train.config import Config
+    from ludus.train.rows import Rows
+
+
+class Sample(NamedTuple):
+    """K rows as planes."""
+
+    planes: Any  # float32 [K, *observation]
+    policy: Any  # float32 [K, A]: the search's policy, and -1 for actions that are not legal
+    seats: Any  # int64 [K]: who looks
+    values: Any  # float32 [K, outputs]
+    weights: Any  # float32 [K]
+
+
+@part
+def fill_row(rules, rows, row, k, part_result, images, room, sample):
+    """Write one row, whose state is images[k] and whose actions are in `room`, into the sample."""
+    player = rows.players[row]
+    begin = rows.starts[row]
+    count = rows.starts[row + 1] - begin
+    observe(rules, images[k], player, sample.planes[k])
+    sample.policy[k, :] = -1.0
+    for i in range(count):
+        sample.policy[k, room[i]] = rows.policy[begin + i]
+    sample.seats[k] = player
+    players = rows.results.shape[1]
+    for seat in range(sample.values.shape[1]):
+        sample.values[k, seat] = rows.results[row, (player + seat) % players]
+    sample.values[k, 0] = part_result * sample.values[k, 0] + (np.float32(1.0) - part_result) * rows.search[row]
+    sample.weights[k] = rows.weights[row]
+
+
+@part
+def take_actions(rows, row, room):
+    begin = rows.starts[row]
+    count = rows.starts[row + 1] - begin
+    for i in range(count):
+        room[i] = rows.actions[begin + i]
+    return count
+
+
+@kernel
+def draw_as_is(rules, rows, chosen, part_result, images, room, sample):
+    """Fill a sample with the rows `chosen` int64 [K]; sample.planes arrives zeroed. Room: images [K], room [R]."""
+    for k in range(chosen.size):
+        take_actions(rows, chosen[k], room)
+        copy_state(images, k, rows.states, chosen[k])
+        fill_row(rules, rows, chosen[k], k, part_result, images, room, sample)
+
+
+@kernel
+def draw_symmetric(rules, rows, chosen, which, part_result, images, room, sample):
+    """The same, each row in the symmetry `which` int64 [K]."""
+    for k in range(chosen.size):
+        count = take_actions(rows, chosen[k], room)
+        symmetry(rules, rows.states[chosen[k]], which[k], images[k], room, count)
+        fill_row(rules, rows, chosen[k], k, part_result, images, room, sample)
+
+
+class PlaneSampler:
+    """Rows as planes, each in a random symmetry."""
+
+    def __init__(self, game: Game, config: Config, device: torch.device):
+        self.game, self.config, self.device = game, config, device
+
+    def loss(self, network: Any, rows: Rows, count: int, choose: np.random.Generator) -> tuple[Any, Any]:
+        """Draw `count` rows; the sums over them of the policy's and of the value's loss."""
+        sample = self.draw(rows, count, network.sizes.outputs, choose)
+        planes, target, seats, values, weights = (torch.from_numpy(array).to(self.device) for array in sample)
+        if planes.ndim == 4:
+            planes = planes.contiguous(memory_format=torch.channels_last)
+        policy, guessed = network(planes)
+        logits = policy[:, 0] if policy.shape[1] == 1 else policy[torch.arange(len(seats)), seats]
+        logs = functional.log_softmax(logits.float().masked_fill(target < 0, -1e9), 1)
+        policy_loss = -(weights * (target.clamp(min=0) * logs).sum(1)).sum()
+        return policy_loss, (weights * (guessed.float() - values).square().mean(1)).sum()
+
+    def draw(self, rows: Rows, count: int, outputs: int, choose: np.random.Generator) -> Sample:
+        game, config = self.game, self.config
+        chosen = choose.integers(0, len(rows), count)
+        shape = tuple(game.observation or ())
+        sample = Sample(
+            np.zeros((count, *shape), np.float32),
+            np.empty((count, game.actions), np.float32),
+            np.empty(count, np.int64),
+            np.empty((count, outputs), np.float32),
+            np.empty(count, np.float32),
+        )
+        images, room = game.new_states(count), np.empty(game.most_legal, np.int32)
+        part = np.float32(config.result_part)
+        if config.symmetric and game.symmetries > 1:
+            which = choose.integers(0, game.symmetries, count)
+            draw_symmetric(game.rules, rows, chosen, which, part, images, room, sample)
+        else:
+            draw_as_is(game.rules, rows, chosen, part, images, room, sample)
+        return sample
+
+
+class GraphSampler:
+    """Rows as graphs. They need no symmetric images: a graph looks the same from all sides."""
+
+    def __init__(self, game: Game, config: Config, device: torch.device):
+        self.game, self.config, self.device = game, config, device
+
+    def loss(self, network: Any, rows: Rows, count: int, choose: np.random.Generator) -> tuple[Any, Any]:
+        """Draw `count` rows; the sums over them of the policy's and of the value's loss."""
+        drawn = pick_rows(rows, choose.integers(0, len(rows), count))
+        counts = np.diff(drawn.starts).astype(np.int32)
+        actions = np.zeros((count, counts.max()), np.int32)
+        actions[np.arange(counts.max()) < counts[:, None]] = drawn.actions
+        graphs = GraphBuilder(self.game).build(drawn.states, drawn.players, actions, counts)
+        moved = [each.to(self.device) if isinstance(each, torch.Tensor) else each for each in graphs]
+        logits, guessed = network(type(graphs)(*moved))
+        owners = torch.from_numpy(np.repeat(np.arange(count), counts)).to(self.device)
+        target, weights = (torch.from_numpy(array).to(self.device) for array in (drawn.policy, drawn.weights))
+        values = torch.from_numpy(self._values(drawn, guessed.shape[1])).to(self.device)
+        highest = logits.detach().new_full((count,), -torch.inf).scatter_reduce(0, owners, logits.detach(), "amax")
+        shifted = logits - highest[owners]
+        totals = torch.zeros_like(highest).index_add(0, owners, shifted.exp())
+        logs = shifted - totals.log()[owners]
+        policy_loss = -(weights[owners] * target * logs).sum()
+        return policy_loss, (weights * (guessed - values).square().mean(1)).sum()
+
+    def _values(self, rows: Rows, outputs: int) -> np.ndarray:
+        seats = (rows.players[:, None].astype(np.int64) + np.arange(outputs)) % self.game.players
+        values = np.take_along_axis(rows.results, seats, 1)
+        values[:, 0] = self.config.result_part * values[:, 0] + (1 - self.config.result_part) * rows.search
+        return values
+
+
+def make_sampler(game: Game, config: Config, network: Any, device: torch.device) -> PlaneSampler | GraphSampler:
+    """The one that feeds this network."""
+    return (GraphSampler if isinstance(network, GraphNetwork) else PlaneSampler)(game, config, device)

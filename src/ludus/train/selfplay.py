@@ -1,0 +1,326 @@
+"""Self-play: many games at once in one forest, a row for every decision that was searched in full.
+
+Everything here hangs on the seed and on the network alone. Trees are not kept from move to move, so all there is to
+remember of a game under way is its position, its random numbers, and the rows that wait for its result.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ludus.chance import generators
+from ludus.native import below, kernel, part, uniform
+from ludus.rules import EVERYONE, legal, outcome, play, play_together, reset, to_move
+from ludus.search.forest import Forest
+from ludus.search.gumbel import gumbel
+from ludus.search.puct import Puct
+from ludus.search.tree import LOST, NOTHING
+from ludus.train.rows import Rows, empty_rows, join, pick_rows
+
+if TYPE_CHECKING:
+    from ludus.game import Game
+    from ludus.search.forest import Evaluator
+    from ludus.train.config import Config
+
+
+@part
+def random_move(rules, state, random, actions, joint):
+    """Any legal move of whoever moves."""
+    mover = to_move(rules, state)
+    if mover != EVERYONE:
+        play(rules, state, actions[below(random, legal(rules, state, mover, actions))])
+        return
+    for player in range(joint.size):
+        count = legal(rules, state, player, actions)
+        joint[player] = actions[below(random, count)] if count > 0 else -1
+    play_together(rules, state, joint)
+
+
+@kernel
+def begin_games(rules, states, random, which, openings, actions, joint, values):
+    """New games where `which` bool [B] says so, each with 0 to `openings` random moves, short of the end."""
+    for tree in range(which.size):
+        while which[tree]:
+            reset(rules, states[tree], random[tree])
+            for _ in range(below(random[tree], openings + 1)):
+                if not outcome(rules, states[tree], values):
+                    random_move(rules, states[tree], random[tree], actions, joint)
+            if not outcome(rules, states[tree], values):
+                break
+
+
+@kernel
+def record(trees, edges, policy, players, starts, actions, probabilities, expected):
+    """What the search found at every root: a row for each player who decides there, in the order of trees and players.
+
+    edges int32 [B, D] and policy float32 [B, R] as `conclude` gives them. Fills players int8 [B * D] (-1 where nobody
+    decides), starts int64 [B * D + 1], actions and probabilities [B * R], expected float32 [B * D].
+    """
+    blocks = edges.shape[1]
+    starts[0] = 0
+    for tree in range(edges.shape[0]):
+        root = trees.nodes[trees.root[tree]]
+        first = np.int64(root.first)
+        for block in range(blocks):
+            row = tree * blocks + block
+            at = starts[row]
+            players[row] = -1
+            if edges[tree, block] != NOTHING:
+                player = block if root.mover == EVERYONE else root.mover
+                players[row] = player
+                total = np.float64(root.value[player])
+                visits = 1
+                begin = first - root.first
+                for i in range(root.counts[block]):
+                    edge = trees.edges[first + i]
+                    actions[at] = edge.action
+                    probabilities[at] = policy[tree, begin + i]
+                    at += 1
+                    if edge.visits > 0:
+                        total += -np.float64(edge.visits) if edge.total == LOST else edge.total
+                        visits += edge.visits
+                expected[row] = root.value[player] if root.solved else total / visits
+                first += root.counts[block]
+            starts[row + 1] = at
+
+
+@kernel
+def move(rules, states, random, edges, trees, players, starts, actions, probabilities, sampled, joint, results, over):
+    """Play in every game: a draw from the policy where `sampled` bool [B] says so, else the search's decision.
+
+    Fills over bool [B], and results float32 [B, P] where a game is over.
+    """
+    blocks = edges.shape[1]
+    for tree in range(edges.shape[0]):
+        joint[:] = -1
+        for block in range(blocks):
+            row = tree * blocks + block
+            if players[row] < 0:
+                continue
+            chosen = trees.edges[edges[tree, block]].action
+            if sampled[tree]:
+                left = uniform(random[tree])
+                for i in range(starts[row], starts[row + 1]):
+                    if probabilities[i] > 0.0:
+                        chosen = actions[i]
+                        left -= probabilities[i]
+                        if left < 0.0:
+                            break
+            joint[block] = chosen
+        if to_move(rules, states[tree]) == EVERYONE:
+            play_together(rules, states[tree], joint)
+        else:
+            play(rules, states[tree], joint[0])
+        over[tree] = outcome(rules, states[tree], results[tree])
+
+
+@dataclass
+class Step:
+    """One move of all games: its rows, and what became of them."""
+
+    rows: Rows
+    trees: np.ndarray  # int64 [n]: the game of each row
+    known: np.ndarray  # bool [n]: is the result known?
+
+
+class Resigning:
+    """Games given up before their end, when the search expects next to nothing; for two rivals who move in turn.
+
+    Every tenth game is played to its end all the same. If of those that would have been given up more than one in
+    twenty is not lost in the end, nobody resigns any more.
+    """
+
+    def __init__(self, threshold: float, games: int):
+        self.threshold = threshold
+        self.exempt = np.zeros(games, np.bool_)
+        self.loser = np.full(games, -1, np.int8)
+        """Who would have resigned in a game that is exempt."""
+        self.counts = np.zeros(2, np.int64)
+        """Games that were checked, and those that were not lost."""
+
+    @property
+    def error(self) -> float:
+        """The part of games given up that would not have been lost."""
+        return self.counts[1] / max(1, self.counts[0])
+
+    def look(self, players: Any, expected: Any, full: Any, over: Any, results: Any) -> None:
+        """End the games that are given up: sets over bool [B] and results float32 [B, 2]."""
+        if self.counts[0] >= 20 and self.error > 0.05:
+            return
+        hopeless = (expected < -self.threshold) & full & ~over & (players >= 0)
+        noted = hopeless & self.exempt & (self.loser < 0)
+        self.loser[noted] = players[noted]
+        for tree in np.flatnonzero(hopeless & ~self.exempt):
+            over[tree] = True
+            results[tree, players[tree]], results[tree, 1 - players[tree]] = -1.0, 1.0
+
+    def begin(self, over: Any, results: Any, choose: np.random.Generator) -> None:
+        """Check the exempt games that are over, and draw which of the new ones are exempt."""
+        if not self.threshold:
+            return
+        checked = np.flatnonzero(over & (self.loser >= 0))
+        self.counts += len(checked), int((results[checked, self.loser[checked]] > -1.0).sum())
+        self.loser[over] = -1
+        self.exempt[over] = choose.random(int(over.sum())) < 0.1
+
+
+class SelfPlay:
+    """B games in one forest. `play` goes on until there are enough rows whose games are over."""
+
+    def __init__(self, game: Game, config: Config, evaluator: Evaluator, games: int, seed: int, threads: int = 1):
+        self.game, self.config, self.evaluator, self.games = game.compile(), config, evaluator, games
+        most = max(config.simulations, config.simulations_end, config.cap_simulations)
+        self.forest = Forest(
+            game, self._rule(config.simulations), trees=games, nodes=most + 1, threads=threads, seed=seed
+        )
+        self.random = generators(seed + 1_000_003, games)
+        self.choose = np.random.default_rng(seed)
+        self.states = game.new_states(games)
+        self.plies = np.zeros(games, np.int32)
+        self.resigning = Resigning(config.resign, games)
+        self.steps: list[Step] = []
+        self.finished = 0
+        self.plies_finished = 0
+        self.simulations = 0
+        blocks = self.forest.leaves.counts.shape[1]
+        room = self.forest.trees.bonus.shape[1]
+        self._players = np.zeros(games * blocks, np.int8)
+        self._starts = np.zeros(games * blocks + 1, np.int64)
+        self._actions = np.zeros(games * room, np.int32)
+        self._probabilities = np.zeros(games * room, np.float32)
+        self._expected = np.zeros(games * blocks, np.float32)
+        self._joint = np.zeros(game.players, np.int32)
+        self._values = np.zeros(game.players, np.float32)
+        self._legal = np.zeros(game.most_legal, np.int32)
+        self._begin(np.ones(games, np.bool_))
+
+    def _rule(self, simulations: int) -> Any:
+        if self.config.search == "gumbel" and not self.game.simultaneous:
+            return gumbel(simulations, min(self.config.considered, self.game.most_legal))
+        from ludus.search.explore import Explore
+
+        return Explore(self.config.c_puct, 0.2, self.config.noise, self.config.forced)
+
+    def _begin(self, which: np.ndarray) -> None:
+        begin_games(
+            self.game.rules,
+            self.states,
+            self.random,
+            which,
+            self.config.opening_plies,
+            self._legal,
+            self._joint,
+            self._values,
+        )
+        self.game.raise_pending()
+        self.plies[which] = 0
+
+    def play(self, rows: int, simulations: int, stop: Any = None) -> Rows:
+        """At least so many finished rows, unless `stop()` says that it is enough; rows of games under way wait."""
+        while sum(int(step.known.sum()) for step in self.steps) < rows and not (stop is not None and stop()):
+            self._step(simulations)
+        return self._take_known()
+
+    def _step(self, simulations: int) -> None:
+        config, game, forest = self.config, self.game, self.forest
+        full = (
+            self.choose.random(self.games) < config.cap_part if config.cap_part < 1 else np.ones(self.games, np.bool_)
+        )
+        forest.plant(self.states)
+        if full.any():
+            forest.rule = self._rule(simulations)
+            self._add_noise()
+            self.simulations += forest.search(self.evaluator, simulations=np.where(full, simulations, 0))
+        edges, policy = forest.conclude()
+        if not full.all():
+            forest.rule = Puct(config.c_puct)
+            self.simulations += forest.search(self.evaluator, simulations=np.where(full, 0, config.cap_simulations))
+            cheap = forest.conclude()
+            edges[~full], policy[~full] = cheap[0][~full], cheap[1][~full]
+        record(
+            forest.trees,
+            edges,
+            policy,
+            self._players,
+            self._starts,
+            self._actions,
+            self._probabilities,
+            self._expected,
+        )
+        before = self.states.copy()
+        over = np.zeros(self.games, np.bool_)
+        results = np.zeros((self.games, game.players), np.float32)
+        sampled = (self.plies < config.sample_plies) & full
+        move(
+            game.rules,
+            self.states,
+            self.random,
+            edges,
+            forest.trees,
+            self._players,
+            self._starts,
+            self._actions,
+            self._probabilities,
+            sampled,
+            self._joint,
+            results,
+            over,
+        )
+        game.raise_pending()
+        if config.resign:
+            self.resigning.look(self._players, self._expected, full, over, results)
+        self._remember(before, full)
+        self.plies += 1
+        if over.any():
+            self._settle(over, results)
+            self.resigning.begin(over, results, self.choose)
+            self._begin(over)
+
+    def _add_noise(self) -> None:
+        """Dirichlet noise for the root's moves, where the rule takes it (see search/explore.py)."""
+        if self.config.search == "puct" or self.game.simultaneous:
+            bonus = self.forest.trees.bonus
+            alpha = self.config.noise_alpha / max(1, self.game.most_legal)
+            bonus[:] = self.choose.standard_gamma(alpha, bonus.shape)
+
+    def _remember(self, states: np.ndarray, full: np.ndarray) -> None:
+        """Keep the rows of this move that were searched in full, until their games end."""
+        blocks = len(self._players) // self.games
+        chosen = np.flatnonzero((self._players >= 0) & np.repeat(full, blocks))
+        trees = chosen // blocks
+        total = len(self._players)
+        rows = Rows(
+            states if blocks == 1 else np.repeat(states, blocks, axis=0),
+            self._players,
+            self._starts,
+            self._actions,
+            self._probabilities,
+            np.zeros((total, self.game.players), np.float32),
+            self._expected,
+            np.ones(total, np.float32),
+        )
+        self.steps.append(Step(pick_rows(rows, chosen), trees, np.zeros(len(chosen), np.bool_)))
+
+    def _settle(self, over: np.ndarray, results: np.ndarray) -> None:
+        """The games that are over give their rows a result."""
+        self.finished += int(over.sum())
+        self.plies_finished += int(self.plies[over].sum())
+        for step in self.steps:
+            ended = over[step.trees] & ~step.known
+            step.rows.results[ended] = results[step.trees[ended]]
+            step.known |= ended
+
+    def _take_known(self) -> Rows:
+        """The rows whose results are known, oldest first; the others stay."""
+        taken = [empty_rows(self.states, self.game.players)]
+        for step in self.steps:
+            if step.known.any():
+                taken.append(pick_rows(step.rows, np.flatnonzero(step.known)))
+                waiting = np.flatnonzero(~step.known)
+                step.rows, step.trees = pick_rows(step.rows, waiting), step.trees[waiting]
+                step.known = np.zeros(len(waiting), np.bool_)
+        self.steps = [step for step in self.steps if len(step.trees)]
+        return join(taken)

@@ -1,0 +1,275 @@
+"""The training loop: play, remember, learn, save; and all that a run needs to go on where it was."""
+
+from __future__ import annotations
+
+import copy
+import json
+import os
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+
+from ludus.nets import make_network, sizes_of
+from ludus.nets.evaluator import make_evaluator
+from ludus.train.gating import passes, play_off
+from ludus.train.learner import Learner, Losses
+from ludus.train.replay import Window
+from ludus.train.rows import Rows, empty_rows, join
+from ludus.train.selfplay import SelfPlay, Step
+
+if TYPE_CHECKING:
+    from ludus.train.run import Run
+
+
+@dataclass
+class Report:
+    """What one iteration did."""
+
+    iteration: int
+    rows: int
+    """In all, since the run began."""
+    games: int
+    steps: int
+    seconds: float
+    plies: float
+    """Mean length of the games of this iteration."""
+    simulations_per_second: float
+    rows_per_second: float
+    """Rows that the learner took in, in a second of learning."""
+    play_seconds: float
+    learn_seconds: float
+    simulations: int
+    losses: Losses
+    gate: tuple[int, int, int, bool] | None
+    """With gating: wins, draws and losses of the new network, and whether it plays from now on."""
+    resign_error: float
+    """Of the games given up, the part that would not have been lost."""
+
+    def line(self) -> dict[str, Any]:
+        facts = {**self.__dict__, **self.losses._asdict()}
+        facts.pop("losses")
+        return {key: round(value, 5) if isinstance(value, float) else value for key, value in facts.items()}
+
+
+class Trainer:
+    """Everything of a run that is in memory. `iterate` does one round; `save` and `restore` keep and bring it back."""
+
+    def __init__(self, run: Run):
+        self.run, self.game, self.config = run, run.game.compile(), run.config
+        config = self.config
+        workers = config.workers or 1
+        torch.manual_seed(config.seed)
+        sizes = sizes_of(self.game, config.roles)
+        network = make_network(config.network, sizes, blocks=config.blocks, width=config.width, dropout=config.dropout)
+        self.learner = Learner(
+            self.game, network, config, "cuda" if config.engine == "cuda" else "cpu", config.learner_threads or 1
+        )
+        self.choose = np.random.default_rng(config.seed)
+        self.best = copy.deepcopy(self.learner.player) if config.gating else self.learner.player
+        """The weights that play: with gating, those that were not yet beaten."""
+        self.evaluators = [make_evaluator(self.game, self.best, config.engine) for _ in range(workers)]
+        shares = np.diff(np.linspace(0, config.games_at_once, workers + 1).round().astype(int))
+        self.workers = [
+            SelfPlay(self.game, config, evaluator, max(1, int(share)), 7919 * config.seed + i)
+            for i, (evaluator, share) in enumerate(zip(self.evaluators, shares, strict=True))
+        ]
+        self.window = Window(self.game, config, empty_rows(self.game.new_states(1), self.game.players))
+        self.iteration = 0
+        self.seconds = 0.0
+        self.steps_owed = 0.0
+        self.gate: tuple[int, int, int, bool] | None = None
+        """Wins, draws and losses of the last new network against the best, and whether it took its place."""
+
+    # --- one round ----------------------------------------------------------------------------------------------------
+
+    @property
+    def progress(self) -> float:
+        """How far the run has come, from 0 to 1, by its own plan."""
+        return min(1.0, self.window.total / self.config.budget_rows) if self.config.budget_rows else 0.0
+
+    @property
+    def simulations(self) -> int:
+        """Simulations a move, by the plan."""
+        first, last = self.config.simulations, self.config.simulations_end or self.config.simulations
+        return round(first * (last / first) ** self.progress)
+
+    def iterate(self, stop: Callable[[], bool] = lambda: False) -> Report | None:
+        """Play, learn, save. None where `stop` came in between: then nothing has changed on disk."""
+        began = time.perf_counter()
+        before = sum(worker.simulations for worker in self.workers)
+        games = sum(worker.finished for worker in self.workers)
+        plies = sum(worker.plies_finished for worker in self.workers)
+        share = -(-self.config.iteration // len(self.workers))
+        rows = play_all(self.workers, share, self.simulations, stop)
+        if stop():
+            return None
+        played = time.perf_counter()
+        self.window.add(rows)
+        self.steps_owed += len(rows) * self.config.reuse / self.config.batch
+        steps = int(self.steps_owed)
+        losses = self.learner.learn(self.window, steps, self.progress, self.choose, stop)
+        if stop():
+            return None
+        self.steps_owed -= steps
+        self._gate()
+        self._give_weights()
+        learned = time.perf_counter()
+        self.iteration += 1
+        self.seconds += learned - began
+        simulations = sum(worker.simulations for worker in self.workers) - before
+        finished = sum(worker.finished for worker in self.workers)
+        lengths = sum(worker.plies_finished for worker in self.workers) - plies
+        report = Report(
+            iteration=self.iteration,
+            rows=self.window.total,
+            games=finished,
+            steps=self.learner.steps,
+            seconds=self.seconds,
+            plies=lengths / max(1, finished - games),
+            simulations_per_second=simulations / (played - began),
+            rows_per_second=steps * self.config.batch / max(1e-9, learned - played),
+            play_seconds=played - began,
+            learn_seconds=learned - played,
+            simulations=self.simulations,
+            losses=losses,
+            gate=self.gate,
+            resign_error=max(worker.resigning.error for worker in self.workers),
+        )
+        self.run.save_rows(self.iteration, rows)
+        self.run.add_to_log(report.line())
+        return report
+
+    def _gate(self) -> None:
+        """With gating, the learner's weights become the best only by beating them."""
+        config = self.config
+        if not config.gating:
+            return
+        new, old = (make_evaluator(self.game, network, config.engine) for network in (self.learner.player, self.best))
+        seed = 1 + config.seed + 7919 * self.iteration
+        result = play_off(self.game, new, old, config.gating_games, self.simulations, config.opening_plies, seed)
+        self.gate = (*result, passes(config.gating, *result))
+        if self.gate[-1]:
+            self.best.load_state_dict(self.learner.player.state_dict())
+
+    def _give_weights(self) -> None:
+        """Let everyone play with the new weights."""
+        for evaluator in self.evaluators:
+            evaluator.engine.load(self.best)
+
+    # --- keeping ------------------------------------------------------------------------------------------------------
+
+    def save(self) -> None:
+        """Write a checkpoint of all this."""
+        config = self.config
+        learner = {f"network.{key}": value for key, value in self.learner.network.state_dict().items()}
+        packed = self.learner.optimiser.state_dict()["state"]
+        for index, moments in packed.items():
+            learner |= {f"optimiser.{index}.{key}": torch.as_tensor(value) for key, value in moments.items()}
+        learner["torch"] = torch.get_rng_state()
+        facts = {
+            "rows": self.window.total,
+            "steps": self.learner.steps,
+            "seconds": self.seconds,
+            "games": sum(worker.finished for worker in self.workers),
+        }
+        state: dict[str, np.ndarray] = {
+            "facts": np.array(json.dumps({**facts, "owed": self.steps_owed, "workers": len(self.workers)})),
+            "choose": np.array(json.dumps(self.choose.bit_generator.state)),
+        }
+        for i, worker in enumerate(self.workers):
+            state |= {f"worker{i}.{key}": value for key, value in pack(worker).items()}
+        if config.gating:
+            learner |= {f"average.{key}": value for key, value in self.learner.player.state_dict().items()}
+        self.run.save(self.iteration, self.best, learner, state, facts)
+
+    def restore(self, iteration: int) -> None:
+        """Be what was saved."""
+        learner, state = self.run.load_state(iteration)
+        player, _ = self.run.load_player(iteration)
+        facts = json.loads(str(state["facts"]))
+
+        def part(name: str) -> dict[str, Any]:
+            return {key.removeprefix(name): value for key, value in learner.items() if key.startswith(name)}
+
+        self.best.load_state_dict(player.state_dict())
+        self.learner.take(part("network."), part("average.") if self.config.gating else player.state_dict())
+        moments: dict[int, dict[str, Any]] = {}
+        for key, value in learner.items():
+            if key.startswith("optimiser."):
+                _, index, name = key.split(".")
+                moments.setdefault(int(index), {})[name] = value
+        whole = self.learner.optimiser.state_dict()
+        self.learner.optimiser.load_state_dict({**whole, "state": moments})
+        torch.set_rng_state(learner["torch"])
+        self.choose.bit_generator.state = json.loads(str(state["choose"]))
+        self.iteration, self.seconds, self.steps_owed = iteration, facts["seconds"], facts["owed"]
+        self.learner.steps = facts["steps"]
+        for i, worker in enumerate(self.workers):
+            prefix = f"worker{i}."
+            unpack(worker, {k.removeprefix(prefix): v for k, v in state.items() if k.startswith(prefix)})
+        self._give_weights()
+        self.run.forget_after(iteration)
+        self.window.total = facts["rows"]
+        parts = self.run.load_rows(iteration, self.window.size)
+        self.window.total = facts["rows"] - sum(len(rows) for rows in parts)
+        for rows in parts:
+            self.window.add(rows)
+
+
+def play_all(workers: list[SelfPlay], rows: int, simulations: int, stop: Callable[[], bool]) -> Rows:
+    """Every worker plays so many rows, on a thread of its own; who is first does not change their order."""
+    if len(workers) == 1:
+        return workers[0].play(rows, simulations, stop)
+    with ThreadPoolExecutor(len(workers)) as threads:
+        return join(list(threads.map(lambda worker: worker.play(rows, simulations, stop), workers)))
+
+
+def pack(worker: SelfPlay) -> dict[str, np.ndarray]:
+    """What a worker needs to go on: its games under way, their rows, and its random numbers."""
+    rows = (
+        join([step.rows for step in worker.steps]) if worker.steps else empty_rows(worker.states, worker.game.players)
+    )
+    return {
+        "states": worker.states,
+        "plies": worker.plies,
+        "random": worker.random,
+        "trees": worker.forest.trees.random,
+        "choose": np.array(json.dumps(worker.choose.bit_generator.state)),
+        "exempt": worker.resigning.exempt,
+        "loser": worker.resigning.loser,
+        "resigned": worker.resigning.counts,
+        "counts": np.array([worker.finished, worker.plies_finished, worker.simulations]),
+        "step_sizes": np.array([len(step.trees) for step in worker.steps], np.int64),
+        "step_trees": np.concatenate([np.zeros(0, np.int64), *(step.trees for step in worker.steps)]),
+        **{f"rows.{name}": value for name, value in rows._asdict().items()},
+    }
+
+
+def unpack(worker: SelfPlay, state: dict[str, np.ndarray]) -> None:
+    from ludus.train.rows import pick_rows
+
+    worker.states[...] = state["states"]
+    worker.plies[...] = state["plies"]
+    worker.random[...] = state["random"]
+    worker.forest.trees.random[...] = state["trees"]
+    worker.choose.bit_generator.state = json.loads(str(state["choose"]))
+    worker.resigning.exempt[...] = state["exempt"]
+    worker.resigning.loser[...] = state["loser"]
+    worker.resigning.counts[...] = state["resigned"]
+    worker.finished, worker.plies_finished, worker.simulations = state["counts"].tolist()
+    rows = Rows(**{name: state[f"rows.{name}"] for name in Rows._fields})
+    worker.steps = []
+    begin = 0
+    for size in state["step_sizes"].tolist():
+        chosen = np.arange(begin, begin + size)
+        worker.steps.append(Step(pick_rows(rows, chosen), state["step_trees"][chosen], np.zeros(size, np.bool_)))
+        begin += size
+
+
+def cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

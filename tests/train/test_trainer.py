@@ -1,0 +1,341 @@
+"""Runs that learn, stop, are killed, and go on."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import ludus
+from ludus.agents import make_agent
+from ludus.arena.match import play_match
+from ludus.errors import BadOption
+from ludus.train.config import Config, read_toml, with_settings, write_toml
+from ludus.train.files import BadRun
+from ludus.train.learner import NotANumber
+from ludus.train.run import Run
+from ludus.train.trainer import Trainer
+
+SMALL = {
+    "blocks": 1,
+    "width": 8,
+    "games_at_once": 16,
+    "iteration": 128,
+    "batch": 64,
+    "window": 512,
+    "budget_rows": 4000,
+    "simulations": 8,
+    "workers": 1,
+    "learner_threads": 1,
+}
+
+
+def new_trainer(folder, game="tictactoe", **settings):
+    return Trainer(Run.create(folder, ludus.make(game), with_settings(Config(), {**SMALL, **settings})))
+
+
+def weights(trainer):
+    both = (trainer.learner.network, trainer.learner.player)
+    return [value.numpy().tobytes() for network in both for value in network.state_dict().values()]
+
+
+@pytest.mark.parametrize("settings", [{}, {"search": "puct", "cap_part": 0.5, "cap_simulations": 4}])
+def test_a_run_stopped_and_resumed_gives_the_same_weights_bit_for_bit(tmp_path, settings):
+    whole = new_trainer(tmp_path / "whole", **settings)
+    for _ in range(4):
+        whole.iterate()
+        whole.save()
+    stopped = new_trainer(tmp_path / "stopped", **settings)
+    for _ in range(2):
+        stopped.iterate()
+        stopped.save()
+    stopped.iterate()  # as if killed before its checkpoint: played again
+    again = Trainer(Run.open(tmp_path / "stopped"))
+    again.restore(2)
+    for _ in range(2):
+        again.iterate()
+    assert weights(again) == weights(whole)
+    assert [line["rows"] for line in again.run.log()] == [line["rows"] for line in whole.run.log()]
+
+
+def test_workers_do_not_change_each_other(tmp_path):
+    """The same seed with two workers, twice: threads may run as they like."""
+    one, other = (new_trainer(tmp_path / name, workers=2, learner_threads=2) for name in ("one", "other"))
+    for trainer in (one, other):
+        trainer.iterate()
+        trainer.iterate()
+    assert weights(one) == weights(other)
+
+
+def test_tictactoe_is_learned_in_seconds(tmp_path):
+    trainer = new_trainer(
+        tmp_path / "run", width=32, blocks=2, games_at_once=64, iteration=1500, batch=128, simulations=16
+    )
+    for _ in range(8):
+        trainer.iterate()
+    trainer.save()
+    game = trainer.game
+    agents = [make_agent(f"zero:{tmp_path / 'run'}:64", game), make_agent("solver", game)]
+    result = play_match(game, agents, 10)
+    assert result.tally(0)[2] == 0
+
+
+def test_an_iteration_stopped_by_the_user_changes_nothing_on_disk(tmp_path):
+    trainer = new_trainer(tmp_path / "run")
+    trainer.iterate()
+    trainer.save()
+    before = sorted(str(path) for path in (tmp_path / "run").rglob("*"))
+    assert trainer.iterate(lambda: True) is None
+    assert sorted(str(path) for path in (tmp_path / "run").rglob("*")) == before
+
+
+def test_only_the_latest_checkpoints_keep_the_learner(tmp_path):
+    trainer = new_trainer(tmp_path / "run")
+    for _ in range(4):
+        trainer.iterate()
+        trainer.save()
+    run = trainer.run
+    assert run.checkpoints() == [1, 2, 3, 4]
+    assert [(run.checkpoint(i) / "state.npz").exists() for i in (1, 2, 3, 4)] == [False, False, True, True]
+    for iteration in (1, 4):
+        assert run.load_player(iteration)[1]["iteration"] == iteration
+
+
+def test_the_loss_does_not_become_nan_unnoticed(tmp_path):
+    trainer = new_trainer(tmp_path / "run")
+    trainer.iterate()
+    trainer.window.rows.results[:] = np.nan
+    good = weights(trainer)
+    with pytest.raises(NotANumber, match="no longer a number"):
+        trainer.learner.learn(trainer.window, 3, 0.0, np.random.default_rng(0), lambda: False)
+    assert weights(trainer)[: len(good) // 2] == good[: len(good) // 2]
+
+
+# --- What may be wrong with a run -------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("runs") / "run"
+    trainer = new_trainer(folder)
+    trainer.iterate()
+    trainer.save()
+    return folder
+
+
+def test_a_folder_that_holds_a_run_is_not_overwritten(finished):
+    with pytest.raises(BadRun, match="holds a run already"):
+        Run.create(finished, ludus.make("tictactoe"), Config())
+
+
+def test_a_run_of_another_game_is_refused(finished):
+    with pytest.raises(BadRun, match="is a run of tictactoe"):
+        Run.open(finished, ludus.make("connect4"))
+
+
+def test_a_folder_without_a_run_is_refused(tmp_path):
+    with pytest.raises(BadRun, match="not a run"):
+        Run.open(tmp_path)
+
+
+def test_a_checkpoint_that_is_not_there_is_named(finished):
+    with pytest.raises(BadRun, match="no checkpoint 9; the nearest is 1"):
+        Run.open(finished).load_player(9)
+
+
+def test_a_damaged_checkpoint_is_named(tmp_path):
+    trainer = new_trainer(tmp_path / "run")
+    trainer.iterate()
+    trainer.save()
+    path = trainer.run.checkpoint(1) / "player.safetensors"
+    path.write_bytes(path.read_bytes()[:100])
+    with pytest.raises(BadRun, match=r"player\.safetensors is damaged"):
+        trainer.run.load_player()
+
+
+def test_a_setting_that_does_not_exist_or_fit_is_named(tmp_path):
+    for wrong, message in (
+        ({"block": 3}, "no setting is called 'block'; did you mean blocks"),
+        ({"blocks": "many"}, "blocks must be a whole number"),
+        ({"batch": 0}, "batch must be at least 1"),
+        ({"network": "deep"}, "network must be one of"),
+        ({"cap_part": 0.5, "cap_simulations": 100}, "cap_simulations must not exceed simulations"),
+    ):
+        with pytest.raises(BadOption, match=message):
+            with_settings(Config(), wrong)
+    path = tmp_path / "config.toml"
+    config = with_settings(Config(), SMALL)
+    path.write_text(write_toml("connect4", {"rows": 5}, config))
+    game, options, settings = read_toml(path)
+    assert (game, options, with_settings(Config(), settings)) == ("connect4", {"rows": 5}, config)
+
+
+def test_a_full_disk_leaves_the_last_checkpoint(tmp_path, monkeypatch):
+    trainer = new_trainer(tmp_path / "run")
+    trainer.iterate()
+    trainer.save()
+    trainer.iterate()
+
+    def full(*_, **__):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("numpy.savez", full)
+    with pytest.raises(BadRun, match="No space left on device; nothing was changed"):
+        trainer.save()
+    assert trainer.run.checkpoints() == [1]
+    assert not list((tmp_path / "run" / "checkpoints").glob(".*"))
+
+
+def test_a_network_is_exported_and_checked(finished, tmp_path, capsys):
+    from ludus.cli import main
+
+    file = tmp_path / "out.onnx"
+    assert main(["export", str(finished), "--onnx", str(file)]) == 0
+    assert "differs from PyTorch by at most" in capsys.readouterr().out
+    import onnxruntime
+
+    session = onnxruntime.InferenceSession(file.read_bytes())
+    policy, values = session.run(None, {"planes": np.zeros((3, 2, 3, 3), np.float32)})
+    assert (policy.shape, values.shape) == ((3, 1, 9), (3, 1))
+    assert main(["export", f"{finished}@7", "--onnx", str(file)]) == 2
+    assert "no checkpoint 7" in capsys.readouterr().err
+
+
+# --- The command ------------------------------------------------------------------------------------------------------
+
+
+def ludus_train(*arguments):
+    code = "import sys; from ludus.cli import main; sys.exit(main())"
+    return [sys.executable, "-c", code, "train", *arguments]
+
+
+def test_a_run_killed_at_any_moment_goes_on(tmp_path):
+    folder = tmp_path / "run"
+    settings = [f"--set={name}={value}" for name, value in SMALL.items()]
+    begin = ludus_train("tictactoe", "--run", str(folder), "--games", "100000", *settings)
+    process = subprocess.Popen(begin, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    while not (folder / "log.jsonl").exists() or len((folder / "log.jsonl").read_text().splitlines()) < 3:
+        assert process.poll() is None, process.stderr.read()
+        time.sleep(0.05)
+    os.kill(process.pid, signal.SIGKILL)
+    process.communicate()
+    run = Run.open(folder)
+    last = run.whole_checkpoint()
+    assert last >= 2
+    steps = json.loads((folder / "log.jsonl").read_text().splitlines()[last - 1])["steps"]
+    again = subprocess.run(
+        ludus_train("--resume", str(folder), "--steps", str(steps + 5)), capture_output=True, text=True, check=True
+    )
+    assert f"Going on from iteration {last}" in again.stdout
+    assert run.whole_checkpoint() > last
+    iterations = [line["iteration"] for line in run.log()]
+    assert iterations == list(range(1, run.whole_checkpoint() + 1))
+
+
+def test_ctrl_c_stops_cleanly_and_says_how_to_go_on(tmp_path):
+    folder = tmp_path / "run"
+    settings = [f"--set={name}={value}" for name, value in SMALL.items()]
+    begin = ludus_train("tictactoe", "--run", str(folder), "--games", "100000", *settings)
+    process = subprocess.Popen(begin, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    while not (folder / "log.jsonl").exists():
+        assert process.poll() is None, process.stderr.read()
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    output, errors = process.communicate(timeout=60)
+    assert process.returncode == 0, errors
+    assert f"Go on: ludus train --resume {folder}" in output
+    assert Run.open(folder).whole_checkpoint() is not None
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "name a GAME to train"),
+        (["tictactoe", "--minutes", "0"], "--minutes must be above 0"),
+        (["tictactoe", "--set", "blocks"], "--set takes name=value"),
+        (["tictactoe", "--recipe", "soup"], "no recipe is called 'soup'"),
+        (["--resume", "nowhere"], "nowhere is not a run"),
+        (["tictactoe", "--set", "network=graph"], "needs a game with a graph"),
+        (["roshambo", "--set", "search=gumbel"], "roshambo needs search = puct"),
+        (["laststone", "--set", "gating=0.55"], "gating is for two rivals"),
+    ],
+)
+def test_bad_commands_get_one_line(arguments, message, capsys, tmp_path, monkeypatch):
+    from ludus.cli import main
+
+    monkeypatch.chdir(tmp_path)
+    assert main(["train", *arguments]) == 2
+    errors = capsys.readouterr().err.strip()
+    assert message in errors
+    assert len(errors.splitlines()) == 1
+    assert not list(Path(tmp_path).iterdir())
+
+
+# --- Gating and resigning ---------------------------------------------------------------------------------------------
+
+
+def test_with_gating_only_a_better_network_plays_and_resuming_is_exact(tmp_path):
+    settings = {"gating": 1.3, "gating_games": 8}
+    whole = new_trainer(tmp_path / "whole", **settings)
+    replaced = []
+    for _ in range(4):
+        before = weights_of(whole.best)
+        whole.iterate()
+        whole.save()
+        wins, draws, losses, passed = whole.gate
+        assert wins + draws + losses == 8
+        assert passed == (wins > 1.3 * losses)
+        assert (weights_of(whole.best) != before) == passed
+        replaced.append(passed)
+    again = Trainer(Run.open(tmp_path / "whole"))
+    again.restore(3)
+    again.iterate()
+    assert weights(again) == weights(whole)
+    assert weights_of(again.best) == weights_of(whole.best)
+
+
+def weights_of(network):
+    return [value.numpy().tobytes() for value in network.state_dict().values()]
+
+
+@pytest.mark.parametrize(
+    ("gate", "result", "wanted"),
+    [(0.55, (11, 0, 9), True), (0.55, (10, 1, 9), False), (1.3, (13, 0, 10), False), (1.3, (14, 0, 10), True)],
+)
+def test_both_styles_of_gates(gate, result, wanted):
+    from ludus.train.gating import passes
+
+    assert passes(gate, *result) == wanted
+
+
+def test_resigning_ends_games_and_stops_when_it_errs(tmp_path):
+    from ludus.train.selfplay import Resigning
+
+    resigning = Resigning(0.5, 4)
+    resigning.exempt[:] = [False, False, True, False]
+    players, expected = np.array([0, 1, 0, 1], np.int8), np.array([-0.9, 0.9, -0.9, -0.9], np.float32)
+    full = np.array([True, True, True, False])
+    over, results = np.zeros(4, np.bool_), np.zeros((4, 2), np.float32)
+    resigning.look(players, expected, full, over, results)
+    assert over.tolist() == [True, False, False, False]
+    assert results[0].tolist() == [-1.0, 1.0]
+    assert resigning.loser.tolist() == [-1, -1, 0, -1]
+    results[2] = 1.0, -1.0
+    resigning.begin(np.array([False, False, True, False]), results, np.random.default_rng(0))
+    assert resigning.counts.tolist() == [1, 1]
+    resigning.counts[:] = 100, 6
+    over[:] = False
+    resigning.look(players, expected, full, over, results)
+    assert not over.any()
+
+
+def test_a_run_with_resigning_learns_from_shorter_games(tmp_path):
+    trainer = new_trainer(tmp_path / "run", resign=0.3)
+    report = trainer.iterate()
+    assert 0.0 <= report.resign_error <= 1.0
+    assert abs(trainer.window.rows.results).max() <= 1.0
