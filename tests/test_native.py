@@ -249,6 +249,25 @@ def test_an_edited_game_is_loaded_anew_in_the_same_process(tmp_path, package):
     assert [game.start().actions for game in (before, after, ludus.make(str(own)))] == [[10], [10], [11]]
 
 
+def test_machine_code_for_a_state_has_the_same_name_in_every_process():
+    code = """
+import numba, numpy as np
+from numba.core.itanium_mangler import mangle_type
+import ludus.native
+for size in sizes:
+    print(mangle_type(numba.from_dtype(np.dtype([("board", np.int8, (size,)), ("turn", np.int8)]))[:]))
+"""
+
+    def names(*sizes):
+        done = subprocess.run([sys.executable, "-c", f"sizes = {sizes}{code}"], capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        return dict(zip(sizes, done.stdout.split(), strict=True))
+
+    one, other = names(9, 16), names(16, 25)
+    assert one[16] == other[16]
+    assert len({*one.values(), *other.values()}) == 3
+
+
 def test_rules_of_one_name_are_told_apart():
     """Numba itself does not: it looks at the name of the class, and at the names and types of the fields."""
     games = [ludus.make(PROBE).compile(), ludus.make(PROBE.replace("probe.py", "alike.py")).compile()]

@@ -14,6 +14,9 @@ OTHERS = [
     ("roshambo", {"rounds": 3}),
     ("laststone", {"stones": 7, "most": 2}),
     ("sevn", {"base": 3}),
+    ("cachex", {"n": 3, "steal": False}),
+    ("cachex", {"n": 9}),
+    ("cachex", {"n": 5, "turns": 20, "view": "planes4"}),
 ]
 INSTEAD = {"hive": {"expansions": "MLP", "limit": 36}}
 """Where whole games with the default options take too long in plain Python."""
