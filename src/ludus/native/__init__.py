@@ -85,18 +85,6 @@ class RulesType(BundleType):
 register_model(RulesType)(BundleModel)
 
 
-def _described(record: Any) -> tuple[str, tuple[int]]:
-    """What stands for the type of a state in the names of machine code: a digest of its fields.
-
-    Numba takes a serial number, which is another in the next process. There the code of one game's small boards, loaded
-    from the cache, could have the name that the code of its large boards is about to get, and be run in its place.
-    """
-    return "Record", (int(hashlib.sha256(record.name.encode()).hexdigest()[:15], 16),)
-
-
-types.Record.mangling_args = property(_described)  # type: ignore[method-assign, assignment]
-
-
 class AbsentRulesType(types.Opaque):
     """Stands for the rules of a game, or a version of it, that this process has not loaded; equal to no RulesType."""
 
