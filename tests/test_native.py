@@ -135,6 +135,15 @@ def edit(file, before, after):
     file.write_text(text.replace(before, after))
 
 
+@pytest.mark.parametrize("lean", [True, False])
+def test_a_game_that_says_it_makes_no_arrays_is_compiled_once(tmp_path, lean):
+    (tmp_path / "helper.py").write_text(HELPER)
+    (tmp_path / "own.py").write_text(GAME + "\nLEAN = True\n" * lean)
+    game = ludus.make(tmp_path / "own.py").compile()
+    assert game.start().actions == [10]
+    assert bool(native._compiled[type(game.rules), "nrt"]["legal"].overloads) != lean
+
+
 def test_an_edited_game_never_runs_stale_code(tmp_path, package):
     machine = Machine(tmp_path, package)
     own = machine.own_game("mine")

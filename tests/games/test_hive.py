@@ -3,6 +3,10 @@ joins the pieces of a stack from the ground up, and * marks where the piece in q
 
 import json
 import re
+import shlex
+import subprocess
+import sys
+from functools import cache
 from pathlib import Path
 from random import Random
 
@@ -15,7 +19,7 @@ from ludus.errors import BadOption, BadPosition, IllegalMove
 from ludus.game import Position
 from ludus.games._hive_board import NEXT, NOBODY, NOWHERE, cell_at, clear, put
 from ludus.games._hive_checks import BrokenHive, check_board, check_position, load_failure, play_checked
-from ludus.games._hive_text import NAMES, parse_move
+from ludus.games._hive_text import DECORATED, NAMES, parse_move
 from ludus.games.hive import adjacency
 from ludus.search.perft import perft
 
@@ -83,20 +87,27 @@ def test_perft_is_that_of_other_engines(expansions):
 def test_moves_are_those_of_openspiel():
     pyspiel = pytest.importorskip("pyspiel")
     theirs, ours = pyspiel.load_game("hive(board_size=14)"), ludus.make("hive", expansions="MLP").compile()
-    code, compared = ours.rules.expansions, 0
+    compared = 0
     for seed in range(28):
         random, state, position = Random(seed), theirs.new_initial_state(), ours.start()
         while not position.is_over and position.state.ply < 100:
             assert not state.is_terminal()
             assert state.current_player() == position.to_move
-            names = {}
+            cells, names = position.state.cell.tolist(), {}
             for action in state.legal_actions():
-                piece, cell = parse_move(code, position.state, state.action_to_string(action))
+                piece, *place = taken_apart(state.action_to_string(action))
                 # Of equal pieces in hand only the lowest can be placed here; there all of them, the lowest first.
-                while piece != NOBODY and position.state.cell[piece] == NOWHERE and is_second(code, position, piece):
+                while (
+                    1 < piece < NOBODY
+                    and cells[piece] == cells[piece - 2] == NOWHERE
+                    and KINDS[piece] == KINDS[piece - 2]
+                ):
                     piece -= 2
-                names.setdefault((piece, cell), action)
-            moves = {parse_move(code, position.state, move): move for move in position.moves}
+                names.setdefault((piece, end_of(cells, *place)), action)
+            moves = {}
+            for move in position.moves:
+                piece, *place = taken_apart(move)
+                moves[piece, end_of(cells, *place)] = move
             assert len(moves) == len(position.actions)
             # Of five pieces, OpenSpiel does not yet know which ones hold the hive together.
             if position.state.ply != 5:
@@ -111,9 +122,26 @@ def test_moves_are_those_of_openspiel():
     assert compared >= 2000
 
 
-def is_second(code, position, piece):
-    before = NAMES[code][piece - 2]
-    return piece > 1 and before[:2] == NAMES[code][piece][:2] and position.state.cell[piece - 2] == NOWHERE
+KINDS = [name[:2] for name in NAMES[7]]
+CELLS = NEXT.tolist()
+
+
+@cache
+def taken_apart(move):
+    """Piece, reference and direction of a move with all expansions; without reference NOBODY and 6."""
+    name, _, place = move.partition(" ")
+    if name == "pass":
+        return NOBODY, NOBODY, 6
+    for way, form in enumerate(DECORATED):
+        bare = place.strip("-/\\")
+        if place and form.format(bare) == place:
+            return NAMES[7].index(name), NAMES[7].index(bare), way
+    return NAMES[7].index(name), NOBODY, 6
+
+
+def end_of(cells, beside, way):
+    cell = 0 if beside == NOBODY else cells[beside]
+    return cell if way == 6 else CELLS[cell][way]
 
 
 def test_random_games_agree_with_themselves():
@@ -692,6 +720,15 @@ def test_the_board_is_drawn_with_its_stacks():
     )
 
 
+def test_moves_with_spaces_are_told_apart_in_a_list():
+    from ludus.agents.human import list_moves
+
+    lines = list_moves(played("wS1;bS1 wS1-"), 0).splitlines()
+    assert lines[0].startswith("15 legal moves: wQ \\wS1; wS2 \\wS1; ")
+    assert len(lines) > 1
+    assert all(line.endswith(";") for line in lines[:-1])
+
+
 def test_json_goes_out_and_in():
     position = played("wS1;bP wS1-;wQ -wS1", FULL)
     told = json.loads(json.dumps(position.json))
@@ -878,3 +915,24 @@ def test_an_illegal_move_is_no_failure(tmp_path):
     with pytest.raises(IllegalMove):
         play_checked(BASE.start(), "wQ", tmp_path)
     assert not list(tmp_path.iterdir())
+
+
+# --- The page ---------------------------------------------------------------------------------------------------------
+
+PAGE = (Path(__file__).parents[2] / "docs" / "games" / "hive.md").read_text()
+
+
+def test_the_python_of_the_page_runs(capsys):
+    (code,) = re.findall(r"<!-- run -->\n```python\n(.*?)```", PAGE, re.DOTALL)
+    exec(code, {})
+    assert capsys.readouterr().out.endswith("moving wS1 would break the hive\n")
+
+
+def test_the_commands_of_the_page_run():
+    (block,) = re.findall(r"<!-- shell -->\n```sh\n(.*?)```", PAGE, re.DOTALL)
+    code = "import sys; from ludus.cli import main; sys.argv = sys.argv[1:]; sys.exit(main())"
+    for command in block.splitlines():
+        done = subprocess.run(
+            [sys.executable, "-c", code, *shlex.split(command)], input="quit\n", capture_output=True, text=True
+        )
+        assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"

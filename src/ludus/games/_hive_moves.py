@@ -385,22 +385,17 @@ def name_moves(state, pieces, player, actions, count):
             name = reference(state, player, piece, cell)
             before = cell
         own = piece ^ player
-        actions[index] = 7 * pieces * own + (name if name < 7 * NOBODY else 7 * own + 6)
+        actions[index] = 7 * pieces * own + (name if name < 7 * pieces else 7 * own + 6)
 
 
 def reference(state, player, piece, cell):
-    """7 * the lowest piece that tells where a piece goes + the direction; 7 * NOBODY if there is none."""
+    """7 * the lowest piece that tells where a piece goes + the direction; more than any such if there is none."""
     there = int64(state.top[cell])
     if there != NOBODY:
         return 7 * (there ^ player) + 6
-    lowest = 7 * NOBODY
-    ring = int64(state.around[cell])
-    while ring:
-        way = LOWEST[ring]
-        ring &= ring - 1
+    under, lowest = int64(state.under[piece]), 8 * NOBODY
+    for way in range(6):  # without a branch, since NOBODY comes after all pieces
         beside = int64(state.top[NEXT[cell, way]])
-        if beside == piece:
-            beside = int64(state.under[piece])
-        if beside != NOBODY:
-            lowest = min(lowest, 7 * (beside ^ player) + int64(OPPOSITE[way]))
-    return lowest
+        beside = under if beside == piece else beside
+        lowest = min(lowest, (beside ^ player) << 3 | way)
+    return 7 * (lowest >> 3) + int64(OPPOSITE[lowest & 7])

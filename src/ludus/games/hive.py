@@ -377,7 +377,7 @@ class HiveGame(Game):
         if piece == NOBODY:
             return 7 * pieces * pieces
         name, own = int(reference(state, player, piece, cell)), piece ^ player
-        return 7 * pieces * own + (name if name < 7 * NOBODY else 7 * own + 6)
+        return 7 * pieces * own + (name if name < 7 * pieces else 7 * own + 6)
 
     def find_move(self, state, player, text):
         """(piece, cell) of a legal move in notation, (NOBODY, 0) for a pass; IllegalMove says which rule is broken."""
