@@ -101,12 +101,15 @@ def to_move(rules, state):
 
 
 def legal(rules, state, player, actions):
+    # Outside of the loop, as the compiler cannot know that a write into `actions` leaves the board alone.
+    low = corners(rules, state.board, 0)
+    high = corners(rules, state.board, 1) if state.board.size > 1 else np.uint64(0)
     count = 0
     for colour in range(rules.base):
         free = 0  # the corners of this colour, by their numbers among its tiles
         for word in range(state.board.size):
             tiles = state.tiles[colour, word]
-            takeable = tiles & corners(rules, state.board, word)
+            takeable = tiles & (high if word > 0 else low)
             while takeable:
                 rest = takeable & (takeable - np.uint64(1))
                 number = count_bits(tiles & ((takeable ^ rest) - np.uint64(1)))
