@@ -314,9 +314,7 @@ class SevnGame(Game):
         return [[(tiles + lead) // 2 for tiles, lead in pairs], [(tiles - lead) // 2 for tiles, lead in pairs]]
 
     def write(self, state):
-        leads = state.lead[: self.rules.base].tolist()
-        score = "".join(f"{'-' if lead < 0 else ''}{NAMES[abs(lead)]}" for lead in leads)
-        return f"{state.turn + 1}/{score}/{write_grid(self.cells(state), '.' + NAMES, '.')}"
+        return write_text(int(state.turn) + 1, state.lead[: self.rules.base].tolist(), self.cells(state))
 
     def read(self, text, state):
         base = self.rules.base
@@ -460,6 +458,12 @@ class SevnGame(Game):
             "takeable": [self.cell_name(cell) for cell in free],
             "taken": self.taken(state),
         }
+
+
+def write_text(player, leads, cells):
+    """A position from the player to move, 1 or 2, the leads, and the cells [base, base], 0 where there is no tile."""
+    score = "".join(f"{'-' if lead < 0 else ''}{NAMES[abs(lead)]}" for lead in leads)
+    return f"{player}/{score}/{write_grid(cells, '.' + NAMES, '.')}"
 
 
 def write_record(position: Position) -> str:

@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ludus.errors import BadPosition, LudusError
-from ludus.games._grid import write_grid
-from ludus.games.sevn import NAMES, SevnGame
+from ludus.games.sevn import NAMES, SevnGame, write_text
 from ludus.protocols.sevn_picture import MARGIN, PADDING, Box, Layout
 
 if TYPE_CHECKING:
@@ -62,7 +61,7 @@ def to_lab(pixels: NDArray[Any]) -> NDArray[np.float64]:
 
 def load(picture: Any) -> NDArray[np.float64]:
     """A picture, or the file of one, as L*a*b* [height, width, 3], shrunk to what is needed."""
-    from PIL import Image
+    from PIL import Image, ImageOps
 
     if not isinstance(picture, Image.Image):
         try:
@@ -72,6 +71,7 @@ def load(picture: Any) -> NDArray[np.float64]:
             raise BadPicture(f"there is no file {picture}") from None
         except (OSError, ValueError, SyntaxError, Image.DecompressionBombError):
             raise BadPicture(f"{picture} is not a picture that can be opened") from None
+    picture = ImageOps.exif_transpose(picture)
     if picture.mode in ("RGBA", "LA", "PA") or "transparency" in picture.info:
         picture = picture.convert("RGBA")
         picture = Image.alpha_composite(Image.new("RGBA", picture.size, "white"), picture)
@@ -149,10 +149,8 @@ def position_of(seen: Seen, to_move: int | None) -> Position:
     turn = to_move or seen.turn
     if turn is None:
         raise Doubt("it cannot be seen whose turn it is; say so with --to-move", 5)
-    score = "".join(f"{'-' if lead < 0 else ''}{NAMES[abs(lead)]}" for lead in seen.leads)
-    grid = write_grid(board.reshape(base, base), "." + NAMES, ".")
     try:
-        return SevnGame(base=base).parse(f"{turn}/{score}/{grid}")
+        return SevnGame(base=base).parse(write_text(turn, seen.leads, board.reshape(base, base)))
     except BadPosition as error:
         raise Doubt(f"no game leads to what it shows: {error.args[0].split(': ', 1)[-1]}", 4) from None
 
