@@ -14,9 +14,9 @@ OTHERS = [
     ("roshambo", {"rounds": 3}),
     ("laststone", {"stones": 7, "most": 2}),
 ]
-INSTEAD = {"hive": {"expansions": "MLP", "limit": 36}}
+INSTEAD = {"hive": {"expansions": "MLP", "limit": 40}}
 """Where whole games with the default options take too long in plain Python."""
-FEWER = {"hive": 2}
+FEWER = {"hive": 1}
 
 
 @pytest.mark.parametrize(("name", "options"), [*((name, INSTEAD.get(name, {})) for name in registry.names()), *OTHERS])
