@@ -14,6 +14,7 @@ import ludus
 from ludus import native
 from ludus.chance import generator
 from ludus.errors import Unsuitable
+from ludus.native import caching
 from ludus.testing.lockstep import kernels
 
 PROBE = str(Path(__file__).parent / "native_games" / "probe.py")
@@ -257,6 +258,25 @@ def test_an_edited_game_is_loaded_anew_in_the_same_process(tmp_path, package):
     assert [game.start().actions for game in (before, after, ludus.make(str(own)))] == [[10], [10], [11]]
 
 
+def test_machine_code_for_a_state_has_the_same_name_in_every_process():
+    code = """
+import numba, numpy as np
+from numba.core.itanium_mangler import mangle_type
+import ludus.native
+for size in sizes:
+    print(mangle_type(numba.from_dtype(np.dtype([("board", np.int8, (size,)), ("turn", np.int8)]))[:]))
+"""
+
+    def names(*sizes):
+        done = subprocess.run([sys.executable, "-c", f"sizes = {sizes}{code}"], capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        return dict(zip(sizes, done.stdout.split(), strict=True))
+
+    one, other = names(9, 16), names(16, 25)
+    assert one[16] == other[16]
+    assert len({*one.values(), *other.values()}) == 3
+
+
 def test_rules_of_one_name_are_told_apart():
     """Numba itself does not: it looks at the name of the class, and at the names and types of the fields."""
     games = [ludus.make(PROBE).compile(), ludus.make(PROBE.replace("probe.py", "alike.py")).compile()]
@@ -392,3 +412,49 @@ def test_rules_that_make_arrays_work_too(tmp_path):
     game = ludus.make(str(tmp_path / "heap.py"), heap=10)
     assert solve(game.start()).best == [1]  # leave a multiple of four
     assert solve(ludus.make(str(tmp_path / "heap.py"), heap=8).start()).value == -1.0
+
+
+def test_processes_that_save_machine_code_at_once_never_get_each_others(tmp_path):
+    code = (
+        "import sys; from ludus.native.caching import CacheFiles\n"
+        "files, me = CacheFiles(sys.argv[1], 'kernel', 'stamp'), sys.argv[2]\n"
+        "for i in range(40):\n"
+        "    files.save((me, i), (me, i))\n"
+        "    assert files.load((me, i)) == (me, i)\n"
+    )
+    made = [subprocess.Popen([sys.executable, "-c", code, str(tmp_path), name]) for name in "abcd"]
+    assert [process.wait(60) for process in made] == [0] * 4
+    files = caching.CacheFiles(str(tmp_path), "kernel", "stamp")
+    keys = [(name, i) for name in "abcd" for i in range(40)]
+    assert [files.load(key) for key in keys] == keys
+
+
+def test_a_process_killed_while_it_saves_leaves_no_entry_to_other_code(tmp_path, monkeypatch):
+    files = caching.CacheFiles(str(tmp_path), "kernel", "old")
+    files.save("a", "old code")
+    files = caching.CacheFiles(str(tmp_path), "kernel", "new")  # the source was edited: names begin anew
+
+    def killed(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(files, "_save_data", killed)
+    with pytest.raises(KeyboardInterrupt):
+        files.save("b", "new code")
+    assert files.load("b") is None
+
+
+def test_functions_for_different_states_have_different_names_in_machine_code():
+    """In every process: else one that comes from the cache may be taken for another that was compiled just now."""
+    import numba
+    from numba.core.itanium_mangler import mangle_type
+
+    kinds = [np.dtype([("stones", np.uint64, (2, words)), ("turn", np.int8)]) for words in (1, 2)]
+    records = [numba.from_dtype(kind) for kind in kinds]
+    names = {mangle_type(kind) for record in records for kind in (record, record.typeof("stones"))}
+    assert len(names) == 4
+    code = "import numba, numpy as np; from ludus import native; from numba.core.itanium_mangler import mangle_type\n"
+    code += "[numba.from_dtype(np.dtype([('x', np.int8, (n,))])) for n in range(1, 9)]\n"  # types are counted
+    code += "kind = np.dtype([('stones', np.uint64, (2, 1)), ('turn', np.int8)])\n"
+    code += "print(mangle_type(numba.from_dtype(kind)))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == mangle_type(records[0])

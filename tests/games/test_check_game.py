@@ -13,6 +13,10 @@ OTHERS = [
     ("breakthrough", {"height": 11, "width": 13}),
     ("roshambo", {"rounds": 3}),
     ("laststone", {"stones": 7, "most": 2}),
+    ("sevn", {"base": 3}),
+    ("cachex", {"n": 3, "steal": False}),
+    ("cachex", {"n": 9}),
+    ("cachex", {"n": 5, "turns": 20, "view": "planes4"}),
 ]
 INSTEAD = {"hive": {"expansions": "MLP", "limit": 40}}
 """Where whole games with the default options take too long in plain Python."""

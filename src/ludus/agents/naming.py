@@ -2,6 +2,7 @@
 
     random                  any legal move
     greedy                  the best move by the game's heuristic, one move ahead
+    adversarial:3           alpha-beta, so many plies ahead, over the same heuristic
     uct:10000  uct:2s       tree search with random playouts, so many simulations or seconds a move
     uct:1000:c=0.7          ... with options (see ludus.agents.uct)
     solver                  perfect play; solver:10s gives up after 10 seconds
@@ -35,6 +36,7 @@ Factory = Callable[["Spec", "Game", int], "Agent"]
 KINDS: dict[str, str | Factory] = {
     "random": "ludus.agents.random",
     "greedy": "ludus.agents.greedy",
+    "adversarial": "ludus.agents.adversarial",
     "uct": "ludus.agents.uct",
     "solver": "ludus.agents.solver",
     "human": "ludus.agents.human",

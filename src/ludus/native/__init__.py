@@ -21,7 +21,6 @@ import numba
 import numpy as np
 from numba import types
 from numba.core import event
-from numba.core.caching import FunctionCache
 from numba.core.errors import NumbaError
 from numba.extending import overload, register_model, typeof_impl
 
@@ -29,6 +28,7 @@ from ludus import chance, rules, stepping
 from ludus.errors import Unsuitable
 from ludus.native.announcing import Announcer
 from ludus.native.bundles import BundleModel, BundleType, bundle
+from ludus.native.caching import KernelCache
 
 PACKAGE = Path(__file__).parent.parent
 OPTIONS: dict[str, Any] = {"error_model": "numpy", "nogil": True, "_nrt": False}
@@ -43,24 +43,8 @@ def kernel(function: Any = None, **options: Any) -> Any:
         return lambda plain: kernel(plain, **options)
     made = numba.njit(function, **OPTIONS, **options)
     with contextlib.suppress(RuntimeError):  # where no folder can be written, it is compiled in every process
-        made._cache = _Cache(function)
+        made._cache = KernelCache(function)
     return made
-
-
-class _Cache(FunctionCache):
-    """Numba's cache of one kernel on disk, without two ways in which it fails."""
-
-    def save_overload(self, sig: Any, data: Any) -> None:
-        # Functions that call each other in a circle, or one that calls itself with other types, are linked through
-        # pointers that Numba sets when it compiles, and forgets to set when it loads: a call would end the process.
-        if ".numba.unresolved$" not in data.library.get_llvm_str():
-            super().save_overload(sig, data)
-
-    def load_overload(self, sig: Any, target_context: Any) -> Any:
-        try:
-            return super().load_overload(sig, target_context)
-        except Exception:  # a damaged file, of whatever kind: compile and save it again
-            return None
 
 
 INNER = {**OPTIONS, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
@@ -70,6 +54,19 @@ INNER = {**OPTIONS, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 def part(function: Any) -> Any:
     """Compile a function that only kernels call, into each of them."""
     return numba.njit(function, forceinline=True, **INNER)
+
+
+def _names_in_machine_code(kind: Any) -> Any:
+    """How functions are called in machine code that take such a type: by all that the type is.
+
+    Numba puts only the type's number in this process there, or leaves the shape out. Then two functions that two
+    processes put into the cache, of one game for boards of different sizes, may have one name, and run for each other.
+    """
+    return type(kind).__name__, (hashlib.sha256(kind.name.encode()).hexdigest()[:16],)
+
+
+for _kind in (types.Record, types.NestedArray):
+    _kind.mangling_args = property(_names_in_machine_code)  # type: ignore[method-assign, assignment]
 
 
 # --- The Numba type of a game's rules ---------------------------------------------------------------------------------

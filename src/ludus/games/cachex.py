@@ -1,0 +1,593 @@
+"""Cachex: Hex with captures: connect your two sides, take stones in diamonds; Blue may steal Red's first stone."""
+
+import re
+from typing import NamedTuple
+
+import numpy as np
+
+from ludus.errors import BadPosition, IllegalMove
+from ludus.game import Game, convert_options, require
+from ludus.games._bits import has, lowest, put, take
+from ludus.games._grid import read_grid, write_grid
+from ludus.games._rhombus import (
+    BOARD,
+    SMALL,
+    STEPS_Q,
+    STEPS_R,
+    around,
+    at,
+    cells,
+    chain,
+    distance,
+    meet,
+    side,
+    turn_left,
+    turn_right,
+)
+
+# The same board may come back only after captures, and ends the game when it stands for the 7th time. So the state
+# keeps all moves, which are replayed where a 7th time is possible at all, and few bytes more to know when it is not:
+# the stone that brings a board back stands where its player lost one before. Moves of that kind are counted in `seen`,
+# each under a number from 0 to 63 that equal boards share. A board that stands for the 7th time was counted 6 times.
+
+TURNS = 343
+REPEATS = 7
+
+RUNNING, DRAWN = -1, 2
+"""What `result` says besides the winner."""
+
+
+class Cachex(NamedTuple):
+    n: int = 8
+    steal: bool = True
+    turns: int = TURNS
+    turned: bool = True
+    """Do Blue's actions and planes show the board mirrored, so that both players connect r = 0 with r = n - 1?"""
+
+
+def state_dtype(words):
+    return np.dtype(
+        [
+            ("stones", np.uint64, (2, words)),
+            ("origin", np.uint64, (2, words)),  # the board that the moves begin from
+            ("lost", np.uint64, (2, words)),  # cells where a player has had a stone captured
+            ("ply", np.int16),  # turns taken, in the whole game
+            ("begun", np.int16),  # and up to `origin`
+            ("result", np.int8),
+            ("most", np.uint8),  # the highest number in `seen`
+            ("seen", np.uint8, (64,)),
+            ("moves", np.uint8, (TURNS,)),
+        ]
+    )
+
+
+def reset(rules, state, random):
+    state.origin[:] = np.uint64(0)
+    state.begun = 0
+    rewind(state)
+
+
+def rewind(state):
+    """Back to the board that the moves begin from, with no moves."""
+    set_up(state)
+    state.lost[:] = np.uint64(0)
+    state.ply = state.begun
+    state.result = RUNNING
+    state.most = 0
+    state.seen[:] = 0
+    state.moves[:] = 0
+
+
+def set_up(state):
+    """Put the stones down as they stood when the moves began."""
+    for player in range(2):
+        for word in range(state.stones.shape[1]):
+            state.stones[player, word] = state.origin[player, word]
+
+
+def to_move(rules, state):
+    return state.ply & 1
+
+
+def id_of(rules, player, r, q):
+    """The action that places a stone on a cell."""
+    return q * rules.n + r if rules.turned and player == 1 else r * rules.n + q
+
+
+def cell_of(rules, player, action):
+    """The cell on which an action places a stone."""
+    high, low = action // rules.n, action % rules.n
+    if rules.turned and player == 1:
+        return low, high
+    return high, low
+
+
+def legal(rules, state, player, actions):
+    n, stones, first = rules.n, state.stones, state.ply == 0
+    high, low = (1, n) if rules.turned and player == 1 else (n, 1)  # what r and q count for in an id
+    count = np.uint64(0)  # unsigned, because compiled code checks a signed index for being negative
+    for word in range(stones.shape[1]):
+        free = BOARD[n, word] & ~(stones[0, word] | stones[1, word])
+        if first:
+            free &= ~centre(rules, stones[0], word)
+        while free:
+            bit = lowest(free)
+            if stones.shape[1] == 1:
+                actions[count] = (bit >> 3) * high + (bit & 7) * low
+            else:
+                actions[count] = (4 * word + (bit >> 4)) * high + (bit & 15) * low
+            count += np.uint64(1)
+            free &= free - np.uint64(1)
+    if state.ply == 1 and rules.steal:
+        actions[count] = n * n
+        count += np.uint64(1)
+    return np.int64(count)
+
+
+def centre(rules, board, word):
+    """A word of the set that holds the centre, if there is one: the first stone may not stand there."""
+    cell = at(board, rules.n // 2, rules.n // 2)
+    if rules.n % 2 == 0 or word != cell >> 6:
+        return np.uint64(0)
+    return np.uint64(1) << np.uint64(cell & 63)
+
+
+def play(rules, state, action):
+    ply = state.ply
+    me = ply & 1
+    stones, lost = state.stones, state.lost
+    state.moves[ply - state.begun] = action
+    state.ply = ply + 1
+    result = RUNNING
+    if action == rules.n * rules.n:
+        steal_stone(rules, stones)
+    else:
+        r, q = cell_of(rules, me, action)
+        own = place(rules, stones, lost, me, r, q)
+        if joins(rules, own, me, r, q) and connects(rules, stones[me], me, r, q):
+            result = me
+        elif has(lost[me], at(lost[me], r, q)) and stands_again(rules, state):
+            result = DRAWN
+    if ply + 1 == rules.turns and result == RUNNING:
+        result = DRAWN
+    state.result = result
+
+
+def outcome(rules, state, values):
+    if state.result == RUNNING:
+        return False
+    values[:] = 0.0
+    if state.result != DRAWN:
+        values[state.result] = 1.0
+        values[1 - state.result] = -1.0
+    return True
+
+
+def steal_stone(rules, stones):
+    """Red's only stone becomes a blue one on the mirrored cell."""
+    red, blue = stones[0], stones[1]
+    for r in range(rules.n):
+        for q in range(rules.n):
+            if has(red, at(red, r, q)):
+                take(red, at(red, r, q))
+                put(blue, at(blue, q, r))
+                return
+
+
+def place(rules, stones, lost, me, r, q):
+    """Put a stone down and remove what it captures; returns its own neighbours, as bits 0 to 5."""
+    mine, theirs = stones[me], stones[1 - me]
+    put(mine, at(mine, r, q))
+    own, tips = around(mine, rules.n, r, q)
+    enemy, _ = around(theirs, rules.n, r, q)
+    before, after = turn_left(enemy), turn_right(enemy)
+    # Bit i of `pairs`: the neighbours i and i + 1 are the enemy's, the tip between them is one's own.
+    # Bit i of `middles`: the neighbour i is one's own, those on both sides of it are the enemy's.
+    pairs = enemy & after & tips
+    middles = own & before & after
+    taken = pairs | turn_left(pairs) | turn_left(middles) | turn_right(middles)
+    if taken:
+        for i in range(6):
+            if taken >> i & 1:
+                cell = at(theirs, r + STEPS_R[i], q + STEPS_Q[i])
+                take(theirs, cell)
+                put(lost[1 - me], cell)
+    return own
+
+
+def joins(rules, own, me, r, q):
+    """Can a stone with these own neighbours have connected anything? Else it is not worth a look at the whole board."""
+    if own == 0:
+        return False
+    along = r if me == 0 else q
+    begins = own & ~turn_left(own)  # of the runs of neighbours, each of which is one chain already
+    return begins & (begins - 1) != 0 or along == 0 or along == rules.n - 1
+
+
+def connects(rules, stones, me, r, q):
+    """Does the chain of the stone on a cell reach both sides of its player?"""
+    reached = chain(stones, r, q)
+    return meet(reached, side(rules.n, me, 0)) and meet(reached, side(rules.n, me, 1))
+
+
+# --- The same board again ---------------------------------------------------------------------------------------------
+
+
+def stands_again(rules, state):
+    """Count a board that may have stood before; True if it stands for the last time."""
+    place, seen = class_of(state.stones), state.seen
+    if seen[place] < 255:
+        seen[place] += 1
+    if seen[place] > state.most:
+        state.most = seen[place]
+    return seen[place] >= REPEATS - 1 and occurrences(rules, state) >= REPEATS
+
+
+def class_of(stones):
+    """A number from 0 to 63, the same for a board and for its half turn: from stones, and neighbours in rows."""
+    red, blue, reds, blues, mixed = 0, 0, 0, 0, 0
+    step = np.uint64(1)
+    for word in range(stones.shape[1]):
+        one, other = stones[0, word], stones[1, word]
+        red += count_bits(one)
+        blue += count_bits(other)
+        reds += count_bits(one & one >> step)
+        blues += count_bits(other & other >> step)
+        mixed += count_bits(one & other >> step) + count_bits(other & one >> step)
+    return (red + 5 * blue + 11 * reds + 23 * blues + 37 * mixed) & 63
+
+
+def count_bits(word):
+    # The compiler makes a single instruction of this loop.
+    count = 0
+    while word:
+        word &= word - np.uint64(1)
+        count += 1
+    return count
+
+
+def occurrences(rules, state):
+    """How often the present board has stood since the moves began, now included: they are all made once more."""
+    stones, begun, moves = state.stones, state.begun, state.moves
+    red, blue = cells(stones[0]), cells(stones[1])
+    set_up(state)
+    count = 0
+    for i in range(state.ply - begun + 1):
+        if cells(stones[0]) == red and cells(stones[1]) == blue:
+            count += 1
+        if i < state.ply - begun:
+            again(rules, state, (begun + i) & 1, np.int64(moves[i]))
+    return count
+
+
+def again(rules, state, player, action):
+    """Make a move on the board alone."""
+    if action == rules.n * rules.n:
+        steal_stone(rules, state.stones)
+    else:
+        r, q = cell_of(rules, player, action)
+        place(rules, state.stones, state.lost, player, r, q)
+
+
+def mix(h, word):
+    h = (h ^ word) * np.uint64(0x9E3779B97F4A7C15)
+    return h ^ (h >> np.uint64(32))
+
+
+def hash_of(boards, h):
+    for player in range(2):
+        for word in range(boards.shape[1]):
+            h = mix(h, boards[player, word])
+    return h
+
+
+def fingerprint(rules, state):
+    """The board and the turn; and how it came about, once a board may have stood 5 times.
+
+    Before that, repetition cannot change the value of a position. Whoever can force a win can do so without
+    letting the same player move twice on the same board, so that none stands more than twice from here on; and whoever
+    cannot be beaten still cannot, as repetition only ever draws.
+    """
+    h = mix(hash_of(state.stones, np.uint64(2)), np.uint64(state.ply))
+    if state.most >= REPEATS - 3:
+        h = hash_of(state.origin, h)
+        for i in range(state.ply - state.begun):
+            h = mix(h, np.uint64(state.moves[i]))
+    return h
+
+
+# --- What agents and networks see -------------------------------------------------------------------------------------
+
+
+def still_needed(rules, state, player):
+    """The fewest stones with which a player would have connected."""
+    return distance(rules.n, state.stones[player], state.stones[1 - player], player)
+
+
+def heuristic(rules, state, player):
+    """By how many stones the player is nearer to connecting; half a stone for the turn, a quarter for each stone."""
+    lead = still_needed(rules, state, 1 - player) - still_needed(rules, state, player)
+    lead += 0.5 if state.ply & 1 == player else -0.5
+    for word in range(state.stones.shape[1]):
+        lead += 0.25 * count_bits(state.stones[player, word])
+        lead -= 0.25 * count_bits(state.stones[1 - player, word])
+    return lead / (2.0 + abs(lead))
+
+
+def last_cell(rules, state):
+    """(r, q) of the stone of the last move; (-1, -1) where none is known."""
+    if state.ply == state.begun:
+        return -1, -1
+    action = np.int64(state.moves[state.ply - state.begun - 1])
+    if action < rules.n * rules.n:
+        return cell_of(rules, (state.ply - 1) & 1, action)
+    stolen = state.stones[1]
+    for r in range(rules.n):
+        for q in range(rules.n):
+            if has(stolen, at(stolen, r, q)):
+                return r, q
+    return -1, -1
+
+
+def observe(rules, state, player, planes):
+    """Own stones, enemy stones, the last move; then all ones where it is the player's turn, the own sides, the enemy's.
+
+    Blue sees the board mirrored, as in its actions: both players connect the first row with the last. Not turned, there
+    are four planes of the board as it is: own stones, enemy stones, the last move, all ones for Red.
+    """
+    n = rules.n
+    swap = rules.turned and player == 1
+    mine, theirs = state.stones[player], state.stones[1 - player]
+    for r in range(n):
+        for q in range(n):
+            row, column = (q, r) if swap else (r, q)
+            planes[0, row, column] = has(mine, at(mine, r, q))
+            planes[1, row, column] = has(theirs, at(theirs, r, q))
+    r, q = last_cell(rules, state)
+    if r >= 0:
+        planes[2, q if swap else r, r if swap else q] = 1.0
+    if not rules.turned:
+        if player == 0:
+            planes[3] = 1.0
+        return
+    if state.ply & 1 == player:
+        planes[3] = 1.0
+    for along in range(n):
+        planes[4, 0, along] = planes[4, n - 1, along] = 1.0
+        planes[5, along, 0] = planes[5, along, n - 1] = 1.0
+
+
+def symmetry(rules, state, which, image, actions, count):
+    """1 is half a turn."""
+    turn_boards(rules, state.stones, which, image.stones)
+    turn_boards(rules, state.origin, which, image.origin)
+    turn_boards(rules, state.lost, which, image.lost)
+    image.ply = state.ply
+    image.begun = state.begun
+    image.result = state.result
+    image.most = state.most
+    image.seen[:] = state.seen
+    image.moves[:] = 0
+    for i in range(state.ply - state.begun):
+        image.moves[i] = half_turn(rules, which, np.int64(state.moves[i]))
+    for i in range(count):
+        actions[i] = half_turn(rules, which, actions[i])
+
+
+def turn_boards(rules, boards, which, images):
+    images[:] = np.uint64(0)
+    for player in range(2):
+        board, image = boards[player], images[player]
+        for r in range(rules.n):
+            for q in range(rules.n):
+                if has(board, at(board, r, q)):
+                    put(image, at(image, rules.n - 1 - r, rules.n - 1 - q) if which else at(image, r, q))
+
+
+def half_turn(rules, which, action):
+    return rules.n * rules.n - 1 - action if which and action < rules.n * rules.n else action
+
+
+class CachexGame(Game):
+    Rules = Cachex
+    name = "cachex"
+    title = "Cachex"
+
+    @classmethod
+    def options(cls):
+        return {"n": 8, "steal": True, "turns": TURNS, "view": "own"}
+
+    def make_rules(self, **options):
+        given = convert_options(self.name, self.options(), options)
+        view = given.pop("view")
+        require(view in ("own", "planes4"), f"cachex: view must be own or planes4, not {view!r}")
+        return Cachex(**given, turned=view == "own")
+
+    def options_in_use(self):
+        rules = self.rules._asdict()
+        return {"view": "own" if rules.pop("turned") else "planes4", **rules}
+
+    def setup(self):
+        n, _, turns, turned = self.rules
+        require(3 <= n <= 15, f"cachex: n, the cells along a side, must be from 3 to 15, not {n}")
+        require(1 <= turns <= TURNS, f"cachex: turns, after which it is a draw, must be from 1 to {TURNS}, not {turns}")
+        self.state = state_dtype(1 if n <= SMALL else 4)
+        self.actions = n * n + 1
+        self.most_legal = n * n
+        self.longest = turns
+        self.observation = (6 if turned else 4, n, n)
+        self.symmetries = 2
+
+    # --- text -----------------------------------------------------------------------------------------------------
+
+    def grid(self, stones):
+        """0 empty, 1 red, 2 blue; r = n - 1 on top."""
+        n = self.rules.n
+        grid = np.zeros((n, n), np.int8)
+        for player in range(2):
+            for r in range(n):
+                for q in range(n):
+                    if has(stones[player], at(stones[player], r, q)):
+                        grid[n - 1 - r, q] = player + 1
+        return grid
+
+    def write(self, state):
+        words = ["start"]
+        if state.origin.any():
+            words = [write_grid(self.grid(state.origin), ".rb"), "rb"[state.begun & 1], str(state.begun)]
+        for i in range(state.ply - state.begun):
+            words.append(self.write_move(state, (state.begun + i) & 1, int(state.moves[i])))
+        return " ".join(words)
+
+    def read(self, text, state):
+        """`start` and the moves; or a board, whose turn it is, perhaps the turns taken, and the moves from there on."""
+        reset(self.rules, state, None)
+        words = [(found.group(), found.start()) for found in re.finditer(r"\([^()]*\)|[^\s()]+|[()]", text)]
+        if not words:
+            raise BadPosition("there is no text; a position is 'start', or a board, and moves such as 3,4")
+        if words[0][0] == "start":
+            del words[0]
+        elif "/" in words[0][0]:
+            self.read_board(words, state)
+        with np.errstate(over="ignore"):
+            for word, place in words:
+                if state.result != RUNNING:
+                    raise BadPosition(f"the game is over before {word}", place)
+                try:
+                    action = self.read_move(state, state.ply & 1, word)
+                except IllegalMove as error:
+                    raise BadPosition(str(error), place) from None
+                play(self.rules, state, action)
+
+    def read_board(self, words, state):
+        """Take the words of a board off the list, and begin from there."""
+        (board, begin), *rest = words
+        grid = read_grid(board, self.rules.n, self.rules.n, ".rb", begin)[::-1]
+        if not rest or rest[0][0] not in ("r", "b"):
+            place = rest[0][1] if rest else begin + len(board)
+            raise BadPosition("after the board comes r or b, whose turn it is", place)
+        mover, place = "rb".index(rest[0][0]), rest[0][1]
+        red, blue = int((grid == 1).sum()), int((grid == 2).sum())
+        least = max(2 * red - 1, 2 * blue, 0)
+        least += (least + mover) % 2
+        turns = least
+        del words[:2]
+        if words and words[0][0].isascii() and words[0][0].isdigit():
+            (number, place), turns = words[0], int(words[0][0][-9:])
+            del words[0]
+            if turns % 2 != mover:
+                raise BadPosition(f"after {number} turns it is not the turn of {self.player_name(mover)}", place)
+            if turns < least:
+                raise BadPosition(f"{red} red and {blue} blue stones take {least} turns at least", place)
+        if turns >= self.rules.turns:
+            raise BadPosition(f"the game ends after {self.rules.turns} turns, so it would be over", place)
+        if turns and not (red, blue)[1 - mover]:
+            raise BadPosition(f"{self.player_name(1 - mover)} has just moved, but has no stone", begin)
+        for r, q in np.argwhere(grid).tolist():
+            stones = state.origin[grid[r, q] - 1]
+            put(stones, at(stones, r, q))
+        state.begun = turns
+        rewind(state)
+        for player in range(2):
+            if still_needed(self.rules, state, player) == 0:
+                raise BadPosition(f"{self.player_name(player)} has connected: the game is over", begin)
+
+    # --- moves ----------------------------------------------------------------------------------------------------
+
+    def write_move(self, state, player, action):
+        if action == self.rules.n * self.rules.n:
+            return "steal"
+        r, q = cell_of(self.rules, player, action)
+        return f"{r},{q}"
+
+    def read_move(self, state, player, text):
+        """Such as 3,4 or (3, 4): the row r, then q; or steal."""
+        n = self.rules.n
+        move = text.strip().lower()
+        if move == "steal":
+            if not self.rules.steal:
+                raise IllegalMove("this game is played without stealing")
+            if state.ply != 1:
+                raise IllegalMove("only blue may steal, and only with its first move")
+            return n * n
+        found = re.fullmatch(r"\(\s*([0-9]{1,3})\s*,\s*([0-9]{1,3})\s*\)|([0-9]{1,3})\s*[,\s]\s*([0-9]{1,3})", move)
+        if not found:
+            raise IllegalMove(f"{text!r} is not a move; moves are r,q such as 3,4 for row 3, or steal")
+        r, q = (int(found[1] or found[3]), int(found[2] or found[4]))
+        if r >= n or q >= n:
+            raise IllegalMove(f"there is no cell {r},{q}; r and q are from 0 to {n - 1}")
+        for owner in range(2):
+            if has(state.stones[owner], at(state.stones[owner], r, q)):
+                raise IllegalMove(f"{r},{q} is taken by a stone of {self.player_name(owner)}")
+        if state.ply == 0 and 2 * r == 2 * q == n - 1:
+            raise IllegalMove("the first stone may not be placed in the centre")
+        return int(id_of(self.rules, player, r, q))
+
+    def player_name(self, player):
+        return ("red", "blue")[player]
+
+    # --- pictures -------------------------------------------------------------------------------------------------
+
+    def captured(self, state):
+        """The cells [[r, q], ...] that the last move has emptied."""
+        if state.ply == state.begun or state.moves[state.ply - state.begun - 1] == self.rules.n**2:
+            return []
+        before = self.new_states(1)
+        before[0] = state
+        earlier = self.look_at(before)
+        set_up(earlier)
+        for i in range(state.ply - state.begun - 1):
+            again(self.rules, earlier, (state.begun + i) & 1, int(state.moves[i]))
+        emptied = (self.grid(earlier.stones) > 0) & (self.grid(state.stones) == 0)
+        return np.argwhere(emptied[::-1]).tolist()
+
+    def winning_chain(self, state):
+        """The cells [[r, q], ...] that connect the winner's sides; none while the game is on, and in a draw."""
+        if state.result not in (0, 1):
+            return []
+        n, stones = self.rules.n, state.stones[state.result]
+        bits = sum(int(word) << 64 * i for i, word in enumerate(chain(stones, *last_cell(self.rules, state))))
+        return [[r, q] for r in range(n) for q in range(n) if bits >> at(stones, r, q) & 1]
+
+    def status(self, state):
+        if state.result in (0, 1):
+            return f"{self.player_name(state.result)} has connected its sides in turn {state.ply}"
+        if state.result == DRAWN:
+            return (
+                f"draw: {f'turn {state.ply}' if state.ply == self.rules.turns else 'the same board for the 7th time'}"
+            )
+        return f"turn {state.ply + 1}, {self.player_name(state.ply & 1)} to move"
+
+    def draw(self, state):
+        """r grows upward, q to the right; (R) is the last move, x are cells whose stones it has captured."""
+        n, captured, last = self.rules.n, self.captured(state), last_cell(self.rules, state)
+        lines = []
+        for r, row in enumerate(self.grid(state.stones)[::-1].tolist()):
+            marks = ["x" if [r, q] in captured else ".RB"[cell] for q, cell in enumerate(row)]
+            gaps = [" "] * (n + 1)
+            if last[0] == r:
+                gaps[last[1] : last[1] + 2] = "()"
+            line = "".join(gap + mark for gap, mark in zip(gaps, [*marks, ""], strict=True))
+            lines.insert(0, f"{' ' * r}{r:2} {line}".rstrip())
+        tens = "".join(f" {q // 10 or ' '}" for q in range(n)) if n > 10 else ""
+        units = "".join(f" {q % 10}" for q in range(n))
+        lines += [f"   {line}".rstrip() for line in (tens, units) if line]
+        lines.append(
+            "red R connects bottom and top, blue B left and right" + ("; x: just captured" if captured else "")
+        )
+        return "\n".join([*lines, self.status(state)])
+
+    def describe(self, state):
+        n, last = self.rules.n, last_cell(self.rules, state)
+        grid = self.grid(state.stones)[::-1]
+        return {
+            "n": n,
+            "stones": [
+                {"r": r, "q": q, "colour": self.player_name(int(grid[r, q]) - 1)} for r, q in np.argwhere(grid).tolist()
+            ],
+            "last": None if last[0] < 0 else [int(last[0]), int(last[1])],
+            "captured": self.captured(state),
+            "chain": self.winning_chain(state),
+            "turns": int(state.ply),
+            "status": self.status(state),
+        }
