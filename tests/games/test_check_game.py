@@ -18,9 +18,9 @@ OTHERS = [
     ("cachex", {"n": 9}),
     ("cachex", {"n": 5, "turns": 20, "view": "planes4"}),
 ]
-INSTEAD = {"hive": {"expansions": "MLP", "limit": 36}}
+INSTEAD = {"hive": {"expansions": "MLP", "limit": 40}}
 """Where whole games with the default options take too long in plain Python."""
-FEWER = {"hive": 2}
+FEWER = {"hive": 1}
 
 
 @pytest.mark.parametrize(("name", "options"), [*((name, INSTEAD.get(name, {})) for name in registry.names()), *OTHERS])

@@ -20,7 +20,7 @@ from ludus.game import Position
 from ludus.games._hive_board import NEXT, NOBODY, NOWHERE, cell_at, clear, put
 from ludus.games._hive_checks import BrokenHive, check_board, check_position, load_failure, play_checked
 from ludus.games._hive_text import DECORATED, NAMES, parse_move
-from ludus.games.hive import adjacency
+from ludus.games.hive import adjacency, hashed
 from ludus.search.perft import perft
 
 FAILURES = Path(__file__).parent / "failures"
@@ -551,6 +551,21 @@ def test_the_third_time_is_a_draw_where_repetition_counts():
         assert Position(game, image).is_over
         prints = [generic.fingerprint(game.rules, each.state) for each in (played(once, game), twice, thrice)]
     assert len(set(prints)) == 3
+
+
+def test_boards_are_told_apart_by_their_hashes():
+    """Sums over pairs of pieces, each in many places, are all different."""
+    game = ludus.make("hive", repetition=True)
+    state = game.look_at(game.new_states(1))
+    clear(state)
+    parts = []
+    with np.errstate(over="ignore"):
+        for piece in (0, 1, 2, 6):
+            for cell in (0, 1, 2, 3, 31, 32, 33, 34, 64, 65, 1023):
+                state.cell[piece] = cell
+                parts.append((piece, int(hashed(game.rules, state, piece))))
+    sums = [(one + other) % 2**64 for p, one in parts for q, other in parts if p < q]
+    assert len(set(sums)) == len(sums)
 
 
 # --- What people read and write ---------------------------------------------------------------------------------------

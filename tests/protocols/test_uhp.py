@@ -348,6 +348,8 @@ def test_uct_finds_the_move_that_surrounds_the_queen():
 def test_an_agent_that_does_not_exist_is_refused():
     with pytest.raises(BadAgent, match="no agent is called 'mzinga'"):
         Engine("mzinga")
+    with pytest.raises(BadAgent, match="a person cannot be the engine"):
+        Engine("human")
 
 
 def test_a_broken_rule_is_told_and_saved_and_the_game_goes_on(engine, tmp_path, monkeypatch):

@@ -22,6 +22,8 @@ CELLS = SIDE * SIDE
 MOST_PIECES = 28
 NOWHERE = CELLS
 """The cell of a piece that is still in its player's hand."""
+ORIGIN = np.uint16(0)
+"""Where the first piece of a game is placed."""
 NOBODY = 255
 """In place of a piece: there is none."""
 STEPS = ((0, -1), (1, -1), (1, 0), (0, 1), (-1, 1), (-1, 0))

@@ -22,6 +22,7 @@ from ludus.games._hive_board import (
     NOWHERE,
     ONWARD,
     OPPOSITE,
+    ORIGIN,
     PILLBUG,
     QUEEN,
     RIGHT,
@@ -70,7 +71,7 @@ def list_placements(state, expansions, pieces, player, moves):
                 if lowest_of_one_colour(state, cell) == own:
                     count = place(hand, player, pieces, cell, moves, count)
     if state.ply == 0:
-        count = place(hand, player, pieces, NEXT[NEXT[0, 0], 3], moves, count)
+        count = place(hand, player, pieces, ORIGIN, moves, count)
     return count
 
 

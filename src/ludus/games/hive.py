@@ -63,20 +63,29 @@ from ludus.games._hive_views import (
 
 
 class Hive(NamedTuple):
-    expansions: int = 0
+    expansions: int
     """1 for the mosquito, 2 ladybug, 4 pillbug, added up."""
-    repetition: bool = False
-    limit: int = 300
-    decide_at_limit: bool = False
-    surround: int = 6
-    matrix: bool = False
-    """Is the observation the matrix of neighbours, instead of planes? The option is called view."""
+    repetition: bool
+    limit: int
+    decide_at_limit: bool
+    surround: int
+    matrix: bool
+    """Is the observation the matrix of neighbours, instead of planes?"""
 
 
+OPTIONS = {
+    "expansions": "",
+    "repetition": False,
+    "limit": 300,
+    "decide_at_limit": False,
+    "surround": 6,
+    "view": "planes",
+}
+VIEWS = ("planes", "adjacency")
 LEAN = True
 """No function of the rules makes an array: ludus.native need not compile them twice to find out."""
-# Numbers of a type of their own: Numba would compile a function once for each plain number that it is called with.
 WHITE, BLACK = int64(0), int64(1)
+"""Of a type of their own: Numba would compile a function once for each plain number that it is called with."""
 
 
 def reset(rules, state, random):
@@ -138,7 +147,8 @@ def hashed(rules, state, piece):
     if not rules.repetition or piece == NOBODY or state.cell[piece] == NOWHERE:
         return np.uint64(0)
     bug = 2 * int64(BUG[rules.expansions, piece]) + (piece & 1)
-    return mix(np.uint64(bug), int64(state.level[piece]) << 10 | int64(state.cell[piece]))
+    place = (bug << 5 | int64(state.level[piece])) << 10 | int64(state.cell[piece])
+    return mix(mix(np.uint64(0), place + 1), 0)  # twice, as these parts are added up
 
 
 def mix(total, value):
@@ -252,7 +262,8 @@ def most_moves(expansions):
     Around n pieces in one lie at most 2 n + 4 empty cells: each further piece takes one of them and adds at most three.
     So with m pieces of the mover among n, a bug in hand has at most 2 m + 4 moves, and an ant at most 2 n + 2. A spider
     and a ladybug end within three cells, where there are 36; all others move to one of six. Two throwers have at most
-    9 moves each, as one with k neighbours throws k pieces to 6 - k cells.
+    9 moves each, as one with k neighbours throws k pieces to 6 - k cells. Room for 36 more: what a mosquito can do like
+    several bugs is listed twice before it is told apart.
     """
     most = 0
     for spiders, beetles, hoppers, ants in np.ndindex(3, 3, 4, 4):
@@ -265,7 +276,7 @@ def most_moves(expansions):
             moves = 6 + 36 * spiders + 6 * beetles + 6 * hoppers + ants * reach
             moves += (extra & 1) * (reach + 6) + (extra >> 1 & 1) * 36 + (extra >> 2 & 1) * 6 + 18 * (extra > 3)
             most = max(most, moves + kinds * (2 * mine + 4))
-    return most
+    return most + 36 * (expansions & 1)
 
 
 class HiveGame(Game):
@@ -275,7 +286,7 @@ class HiveGame(Game):
 
     @classmethod
     def options(cls):
-        return {"expansions": "", **dict(list(Hive._field_defaults.items())[1:-1]), "view": "planes"}
+        return dict(OPTIONS)
 
     def make_rules(self, **options):
         given = convert_options(self.name, self.options(), options)
@@ -422,6 +433,3 @@ class HiveGame(Game):
             "turn": int(state.ply) // 2 + 1,
             "surrounded": {COLOURS[player]: int(crowd(state, player)) for player in range(2)},
         }
-
-
-VIEWS = ("planes", "adjacency")

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 from ludus import __version__
 from ludus.agents import Budget, make_agent
 from ludus.agents.naming import parse
-from ludus.errors import IllegalMove, LudusError, told
+from ludus.errors import BadAgent, IllegalMove, LudusError, told
 from ludus.game import Position
 from ludus.games._hive_checks import BrokenHive, play_checked
 from ludus.games._hive_text import expansions_in, read_game_type
@@ -93,6 +93,8 @@ class Engine:
         """Who thinks; there is one while there is a game."""
         self.left = False
         """Has somebody said exit?"""
+        if parse(agent).kind == "human":
+            raise BadAgent("a person cannot be the engine: standard input is for the protocol")
         make_agent(agent, self.make_game(0))  # a name that means nothing is refused at once
         self.commands: dict[str, Callable[[str], list[str]]] = {
             "info": self.info,
@@ -136,7 +138,8 @@ class Engine:
         """newgame [GameTypeString | GameString]: begin a game, or go on with one"""
         game = self.make_game(read_game_type(rest.partition(";")[0]) if rest else 0)
         position = game.parse(rest) if ";" in rest else game.start()
-        self.player = self.make_player(game)  # what is compiled, is compiled now, while no clock runs
+        self.player = self.make_player(game)
+        self.player.choose(game.start(), 1)  # what is compiled, is compiled now, while no clock runs
         self.position = position
         return [self.position.text]
 
