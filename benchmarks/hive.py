@@ -1,28 +1,19 @@
 """Hive in figures: python -m benchmarks.hive (about four minutes; OpenSpiel must be installed)."""
 
-import os
-import shutil
 import statistics
-import subprocess
-import sys
-import tempfile
 import time
 from collections.abc import Callable
-from pathlib import Path
 from random import Random
 from typing import Any
 
 import pyspiel
 
 import ludus
-from benchmarks.measuring import about_this_run, in_turn
+from benchmarks.measuring import Table, first_compile, in_turn
 from ludus.games._hive_text import parse_move
 from ludus.search.forest import Forest
 from ludus.search.perft import perft
 from ludus.search.ucb1 import Ucb1
-
-Report = Callable[[str, str, str, str], None]
-"""What was measured, the figure, against whom, the goal."""
 
 LEAVES = {
     "": 12219480,
@@ -40,7 +31,7 @@ PLIES = 500
 """The limit of OpenSpiel's games; so ours have it here too."""
 
 
-def perft_against_openspiel(report: Report) -> None:
+def perft_against_openspiel(report: Table) -> None:
     """Base, depth 5, from the initial position: both walk the same tree and count its last ply in bulk.
 
     OpenSpiel's legal actions name a move several times, once for each neighbour and each number in hand. It is spared
@@ -90,7 +81,7 @@ def walk(state: Any, lines: dict[int, Any]) -> None:
         walk(state.child(action), further)
 
 
-def perft_to_depth_6(report: Report) -> None:
+def perft_to_depth_6(report: Table) -> None:
     for expansions, leaves in LEAVES.items():
         start = ludus.make("hive", expansions=expansions).start()
         perft(start, 1)
@@ -109,7 +100,7 @@ def plies_of_a_game(play: Callable[[Random], int], games: int = 60) -> float:
     return statistics.mean(play(Random(seed)) for seed in range(games))
 
 
-def playouts_against_openspiel(report: Report, full: bool) -> None:
+def playouts_against_openspiel(report: Table, full: bool) -> None:
     """UCT with one random playout a simulation, from the initial position, one thread.
 
     The plies of a simulation are those of a random game, measured for each side by its own rules: both choose among
@@ -153,40 +144,15 @@ def playouts_against_openspiel(report: Report, full: bool) -> None:
     )
 
 
-def compiling(report: Report) -> None:
-    """The first move of uct in a copy of the package, where nothing was compiled before, and in the next process."""
-    code = "import ludus; from ludus.agents import make_agent; g = ludus.make('hive');"
-    code += "make_agent('uct:10', g).choose(g.start())"
-    with tempfile.TemporaryDirectory() as folder:
-        source = Path(ludus.__file__).parent
-        shutil.copytree(source, Path(folder) / "ludus", ignore=shutil.ignore_patterns("__pycache__"))
-        for what, goal in (("all compiled anew", "30 s"), ("compiled before", "1.5 s")):
-            times = []
-            for _ in range(1 if goal == "30 s" else 5):
-                began = time.perf_counter()
-                environment = {**os.environ, "PYTHONPATH": folder}
-                subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, check=True)
-                times.append(time.perf_counter() - began)
-            report(f"First move of uct at hive, {what}", f"{statistics.median(times):.1f} s", "", goal)
-
-
-def run(report: Report) -> None:
+def run(report: Table) -> None:
     perft_against_openspiel(report)
     perft_to_depth_6(report)
     playouts_against_openspiel(report, full=False)
     playouts_against_openspiel(report, full=True)
-    compiling(report)
+    first_compile(report, "hive")
 
 
 if __name__ == "__main__":
-    rows: list[tuple[str, str, str, str]] = []
-
-    def show(what: str, figure: str, peer: str = "", goal: str = "") -> None:
-        rows.append((what, figure, peer, goal))
-        print(f"{what:68} {figure:>28}  {peer}", flush=True)
-
-    run(show)
-    print("\n" + about_this_run("python -m benchmarks.hive") + "\n")
-    print("| what | measured | against | goal |\n| --- | --- | --- | --- |")
-    for row in rows:
-        print("| " + " | ".join(row) + " |")
+    table = Table()
+    run(table)
+    table.finish("python -m benchmarks.hive")

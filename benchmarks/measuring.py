@@ -1,13 +1,52 @@
 """Measuring on a machine that is not ours alone: peers in turn in one run, and the median of the ratios."""
 
+import os
 import platform
+import shutil
 import statistics
 import subprocess
+import sys
+import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
 
+from ludus.native import PACKAGE
 from ludus.search.forest import threads_of_this_machine
+
+
+class Table:
+    """Figures as they come, and as a table in the end."""
+
+    def __init__(self) -> None:
+        self.rows: list[tuple[str, str, str, str]] = []
+
+    def __call__(self, what: str, figure: str, peer: str = "", goal: str = "") -> None:
+        """What was measured, the figure, against whom, the goal."""
+        self.rows.append((what, figure, peer, goal))
+        print(f"{what:68} {figure:>28}  {peer}", flush=True)
+
+    def finish(self, command: str) -> None:
+        print("\n" + about_this_run(command) + "\n")
+        print("| what | measured | against | goal |\n| --- | --- | --- | --- |")
+        for row in self.rows:
+            print("| " + " | ".join(row) + " |")
+
+
+def first_compile(report: Table, game: str) -> None:
+    """The first move of uct in a copy of the package, where nothing was compiled before, and in later processes."""
+    code = f"import ludus; from ludus.agents import make_agent; g = ludus.make({game!r});"
+    code += "make_agent('uct:10', g).choose(g.start())"
+    with tempfile.TemporaryDirectory() as folder:
+        shutil.copytree(PACKAGE, Path(folder) / "ludus", ignore=shutil.ignore_patterns("__pycache__"))
+        for what, goal, rounds in (("all compiled anew", "30 s", 1), ("compiled before", "1.5 s", 5)):
+            times = []
+            for _ in range(rounds):
+                began = time.perf_counter()
+                environment = {**os.environ, "PYTHONPATH": folder}
+                subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, check=True)
+                times.append(time.perf_counter() - began)
+            report(f"First move of uct at {game}, {what}", f"{statistics.median(times):.1f} s", "", goal)
 
 
 def rate(work: Callable[[], int]) -> float:

@@ -1,29 +1,20 @@
 """The ground floor in figures: python -m benchmarks.search (about three minutes; OpenSpiel must be installed)."""
 
-import os
-import shutil
 import statistics
 import subprocess
 import sys
-import tempfile
 import time
-from pathlib import Path
 
 import pyspiel
 
 import ludus
-from benchmarks.measuring import about_this_run, in_turn, rate
+from benchmarks.measuring import Table, first_compile, in_turn, rate
 from ludus.search.forest import Forest, Uniform
 from ludus.search.puct import Puct
 from ludus.search.solver import value_of
 from ludus.search.ucb1 import Ucb1
 
-ROWS: list[tuple[str, str, str, str]] = []
-
-
-def report(what: str, figure: str, peer: str = "", goal: str = "") -> None:
-    ROWS.append((what, figure, peer, goal))
-    print(f"{what:68} {figure:>28}  {peer}", flush=True)
+report = Table()
 
 
 def game_name(name: str, options: dict) -> str:
@@ -133,22 +124,6 @@ def start_up() -> None:
     report("A process that searches, compiled before", f"{seconds('-c', first):.2f} s", "", "1.5 s")
 
 
-def first_compile() -> None:
-    """In a copy of the package, where nothing was compiled before."""
-    code = "import ludus; from ludus.agents import make_agent; g = ludus.make({!r});"
-    code += "make_agent('uct:100', g).choose(g.start())"
-    for name in ("connect4", "breakthrough"):
-        with tempfile.TemporaryDirectory() as folder:
-            source = Path(ludus.__file__).parent
-            shutil.copytree(source, Path(folder) / "ludus", ignore=shutil.ignore_patterns("__pycache__"))
-            began = time.perf_counter()
-            environment = {**os.environ, "PYTHONPATH": folder}
-            subprocess.run([sys.executable, "-c", code.format(name)], env=environment, capture_output=True, check=True)
-            report(
-                f"First move of uct at {name}, all compiled anew", f"{time.perf_counter() - began:.1f} s", "", "30 s"
-            )
-
-
 def solving() -> None:
     for rows, columns in ((5, 4), (5, 5)):
         start = ludus.make("connect4", rows=rows, columns=columns).start()
@@ -172,12 +147,10 @@ def main() -> None:
     growth()
     time_budgets()
     start_up()
-    first_compile()
+    first_compile(report, "connect4")
+    first_compile(report, "breakthrough")
     solving()
-    print("\n" + about_this_run("python -m benchmarks.search") + "\n")
-    print("| what | measured | against | goal |\n| --- | --- | --- | --- |")
-    for row in ROWS:
-        print("| " + " | ".join(row) + " |")
+    report.finish("python -m benchmarks.search")
 
 
 if __name__ == "__main__":

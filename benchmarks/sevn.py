@@ -1,22 +1,18 @@
 """Sevn in figures: python -m benchmarks.sevn (about two minutes)."""
 
 import statistics
-from collections.abc import Callable
 
 import numpy as np
 
 import ludus
-from benchmarks.measuring import about_this_run, rate
+from benchmarks.measuring import Table, first_compile, rate
 from ludus.arena import play_match
 from ludus.graphs import build_kernel
 from ludus.search.forest import Forest
 from ludus.search.ucb1 import Ucb1
 
-Report = Callable[[str, str, str, str], None]
-"""What was measured, the figure, against whom, the goal."""
 
-
-def searches(report: Report, base: int, goal: str) -> None:
+def searches(report: Table, base: int, goal: str) -> None:
     """UCT with one random playout a simulation, one thread, c = 1.4, from full boards."""
     game = ludus.make("sevn", base=base)
     simulations = 20_000
@@ -33,7 +29,7 @@ def searches(report: Report, base: int, goal: str) -> None:
     report(f"UCT, sevn base={base}, full boards, {simulations:,} simulations, one thread", figure, "", goal)
 
 
-def graphs(report: Report, base: int, goal: str) -> None:
+def graphs(report: Table, base: int, goal: str) -> None:
     """Graphs of full boards, in one thread."""
     game = ludus.make("sevn", base=base).compile()
     shape, kernel, count = game.graph, build_kernel(), 1000
@@ -60,7 +56,7 @@ def graphs(report: Report, base: int, goal: str) -> None:
     report(f"Graphs of full boards, sevn base={base}, one thread", figure, what, goal)
 
 
-def greedy(report: Report) -> None:
+def greedy(report: Table) -> None:
     """The heuristic, one move ahead."""
     game = ludus.make("sevn").compile()
     for other, games, goal in (("random", 100, "worth beating"), ("uct:100", 200, ""), ("uct:1000", 200, "")):
@@ -69,24 +65,17 @@ def greedy(report: Report) -> None:
         report(f"greedy against {other}, sevn base=7, {games} games", f"{wins} : {losses}", str(result.score(0)), goal)
 
 
-def run(report: Report) -> None:
+def run(report: Table) -> None:
     searches(report, 7, "100,000")
     searches(report, 9, "")
     searches(report, 11, "")
     graphs(report, 7, "20,000")
     graphs(report, 11, "")
     greedy(report)
+    first_compile(report, "sevn")
 
 
 if __name__ == "__main__":
-    rows: list[tuple[str, str, str, str]] = []
-
-    def show(what: str, figure: str, peer: str = "", goal: str = "") -> None:
-        rows.append((what, figure, peer, goal))
-        print(f"{what:68} {figure:>28}  {peer}", flush=True)
-
-    run(show)
-    print("\n" + about_this_run("python -m benchmarks.sevn") + "\n")
-    print("| what | measured | against | goal |\n| --- | --- | --- | --- |")
-    for row in rows:
-        print("| " + " | ".join(row) + " |")
+    table = Table()
+    run(table)
+    table.finish("python -m benchmarks.sevn")

@@ -42,6 +42,10 @@ FIRST_COLUMN = np.array([column_words(max(width, 1), 0) for width in range(MOST_
 LAST_COLUMN = np.array([column_words(max(width, 1), max(width, 1) - 1) for width in range(MOST_WIDTH + 1)], np.uint64)
 
 
+LEAN = True
+"""No function of the rules makes an array: ludus.native need not compile them twice to find out."""
+
+
 class Breakthrough(NamedTuple):
     height: int = 8
     width: int = 8

@@ -60,6 +60,10 @@ ODDS = np.array(
 """By lead + MOST_BASE and the number of tiles."""
 
 
+LEAN = True
+"""No function of the rules makes an array: ludus.native need not compile them twice to find out."""
+
+
 class Sevn(NamedTuple):
     base: int = 7
 
