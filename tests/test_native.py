@@ -135,6 +135,15 @@ def edit(file, before, after):
     file.write_text(text.replace(before, after))
 
 
+@pytest.mark.parametrize("lean", [True, False])
+def test_a_game_that_says_it_makes_no_arrays_is_compiled_once(tmp_path, lean):
+    (tmp_path / "helper.py").write_text(HELPER)
+    (tmp_path / "own.py").write_text(GAME + "\nLEAN = True\n" * lean)
+    game = ludus.make(tmp_path / "own.py").compile()
+    assert game.start().actions == [10]
+    assert bool(native._compiled[type(game.rules), "nrt"]["legal"].overloads) != lean
+
+
 def test_an_edited_game_never_runs_stale_code(tmp_path, package):
     machine = Machine(tmp_path, package)
     own = machine.own_game("mine")
@@ -432,3 +441,20 @@ def test_a_process_killed_while_it_saves_leaves_no_entry_to_other_code(tmp_path,
     with pytest.raises(KeyboardInterrupt):
         files.save("b", "new code")
     assert files.load("b") is None
+
+
+def test_functions_for_different_states_have_different_names_in_machine_code():
+    """In every process: else one that comes from the cache may be taken for another that was compiled just now."""
+    import numba
+    from numba.core.itanium_mangler import mangle_type
+
+    kinds = [np.dtype([("stones", np.uint64, (2, words)), ("turn", np.int8)]) for words in (1, 2)]
+    records = [numba.from_dtype(kind) for kind in kinds]
+    names = {mangle_type(kind) for record in records for kind in (record, record.typeof("stones"))}
+    assert len(names) == 4
+    code = "import numba, numpy as np; from ludus import native; from numba.core.itanium_mangler import mangle_type\n"
+    code += "[numba.from_dtype(np.dtype([('x', np.int8, (n,))])) for n in range(1, 9)]\n"  # types are counted
+    code += "kind = np.dtype([('stones', np.uint64, (2, 1)), ('turn', np.int8)])\n"
+    code += "print(mangle_type(numba.from_dtype(kind)))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == mangle_type(records[0])

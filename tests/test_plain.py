@@ -372,6 +372,7 @@ def test_interrupts_are_not_lost(capfd):
     """Most come at the moment when compiled code enters Python, before the first line of any function has run."""
     game = Nim().compile()
     random_games(game, games=1)
+    capfd.readouterr()  # what compiling said
     alarm = Alarm("time is up")
 
     def ring(*_):

@@ -35,7 +35,7 @@ PositionText = Annotated[
 ]
 Moves = Annotated[
     str | None,
-    typer.Option("--moves", metavar="MOVES", help="Moves to play first, in the game's notation: 'd d c'."),
+    typer.Option("--moves", metavar="MOVES", help="Moves to play first: 'd d c', or with ; between them."),
 ]
 Seed = Annotated[int, typer.Option("--seed", metavar="N", help="The same seed gives the same moves and starts.")]
 
@@ -280,6 +280,68 @@ def check(
         raise typer.Exit(1)
 
 
+@app.command(short_help="Be a Hive engine for viewers that speak UHP.", epilog=AGENTS)
+def uhp(
+    agent: Annotated[str, typer.Option(metavar="AGENT", help="Who chooses the best moves.")] = "uct",
+    seed: Seed = 0,
+) -> None:
+    """Be a Hive engine: speak the Universal Hive Protocol on standard input and output.
+
+    Name this command as the engine in a viewer such as MzingaViewer, or type: help lists the commands.
+
+    \b
+    Examples
+      ludus uhp
+      ludus uhp --agent greedy
+    """
+    from ludus.protocols.uhp import run
+
+    run(agent, seed)
+
+
+@app.command("sevn-read", short_help="Read a Sevn position from a picture.")
+def sevn_read(
+    image: Annotated[str, typer.Argument(metavar="IMAGE", help="A picture of our own, or a screenshot of the app.")],
+    base: Annotated[int | None, typer.Option(metavar="N", help="The base of the board; else it is found out.")] = None,
+    to_move: Annotated[
+        int | None, typer.Option("--to-move", metavar="1|2", help="Whose turn it is, where the picture does not tell.")
+    ] = None,
+) -> None:
+    """Read a Sevn position from a picture, and print its text: of sevn-draw, or of the phone app when a game begins.
+
+    \b
+    Examples
+      ludus sevn-read board.png
+      ludus play sevn --position "$(ludus sevn-read screenshot.png --to-move 2)"
+    """
+    from ludus.errors import BadOption
+    from ludus.protocols.sevn_screen import read_picture
+
+    if to_move not in (None, 1, 2):
+        raise BadOption(f"--to-move must be 1 or 2, not {to_move}")
+    print(read_picture(image, base, to_move).text)
+
+
+@app.command("sevn-draw", short_help="Draw a Sevn position as a picture.")
+def sevn_draw(
+    position: Annotated[str, typer.Argument(metavar="TEXT", help="A position, or a record of a game.")],
+    file: Annotated[str, typer.Argument(metavar="FILE", help="Where to put it; ends in .png or .jpg.")],
+    palette: Annotated[str, typer.Option(metavar="NAME", help="ludus, dusk, sea or candy.")] = "ludus",
+    background: Annotated[str, typer.Option(metavar="COLOUR", help="A name, or #rrggbb.")] = "#f2efe8",
+    width: Annotated[int, typer.Option(metavar="N", help="In pixels.")] = 600,
+) -> None:
+    """Draw a Sevn position as a picture: the score grid above the board. sevn-read reads it again.
+
+    \b
+    Example
+      ludus sevn-draw 2/-dcc-ba/5.1dbbc.deeaa.eecb1.1ce2 board.png --palette sea
+    """
+    from ludus.games.sevn import read_record
+    from ludus.protocols.sevn_picture import save
+
+    save(read_record(position), file, palette, width, background)
+
+
 @app.command("cachex-referee", short_help="Let two players written for the Cachex course play.")
 def cachex_referee(
     n: Annotated[int, typer.Argument(metavar="N", help="The cells along a side, from 3 to 15.")],
@@ -335,7 +397,8 @@ def start_of(game: Game, text: str | None, moves: str | None, seed: int = 0) -> 
     from ludus.errors import IllegalMove
 
     position = game.parse(text) if text is not None else game.start(seed)
-    for number, move in enumerate((moves or "").split(), 1):
+    given = (moves or "").split(";" if ";" in (moves or "") else None)
+    for number, move in enumerate(given, 1):
         try:
             position = position.play(move)
         except IllegalMove as error:

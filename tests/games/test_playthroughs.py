@@ -17,7 +17,10 @@ from ludus.chance import below, generator
 from ludus.rules import EVERYONE
 
 FOLDER = Path(__file__).parent / "playthroughs"
-OPTIONS = {"roshambo": {"rounds": 3}}  # where the default options make a dull game
+OPTIONS = {  # where the default options make a dull game, or a very long one
+    "hive": {"expansions": "MLP", "limit": 50},
+    "roshambo": {"rounds": 3},
+}
 SEED = 1
 
 

@@ -14,6 +14,8 @@ GAMES = [
     ("breakthrough", {}),
     ("breakthrough", {"height": 7, "width": 5}),
     ("breakthrough", {"height": 11, "width": 13}),
+    ("sevn", {"base": 5}),
+    ("sevn", {"base": 9}),
     ("cachex", {"n": 5}),
     ("cachex", {"n": 9, "view": "planes4"}),
 ]

@@ -87,7 +87,9 @@ def list_moves(position: Position, player: int) -> str:
     names = [position.game.write_move(position.state, player, action) for action in position.actions_of(player)]
     who = position.game.player_name(player) if position.to_move == EVERYONE else ""
     heading = f"{len(names)} legal move{'s' * (len(names) != 1)}{' of ' * bool(who)}{who}: "
-    return textwrap.fill(heading + " ".join(names), 100, subsequent_indent="  ", break_long_words=False)
+    unbroken = [name.replace(" ", "\xa0") for name in names]
+    listed = "; ".join(unbroken) if unbroken != names else " ".join(names)  # some games have spaces in their moves
+    return textwrap.fill(heading + listed, 100, subsequent_indent="  ", break_long_words=False).replace("\xa0", " ")
 
 
 def make(spec: Spec, game: Game, seed: int) -> HumanAgent:

@@ -23,3 +23,12 @@ def lowest(word):
         word <<= np.uint64(1)
         place -= 1
     return place
+
+
+def count_bits(word):
+    # A single instruction in compiled code, too.
+    count = 0
+    while word:
+        word &= word - np.uint64(1)
+        count += 1
+    return count

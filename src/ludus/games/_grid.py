@@ -5,7 +5,7 @@ import numpy as np
 from ludus.errors import BadPosition
 
 
-def write_grid(cells: np.ndarray, symbols: str) -> str:
+def write_grid(cells: np.ndarray, symbols: str, separator: str = "/") -> str:
     """Cells [rows, columns], row 0 on top, as text: `symbols[cell]`, runs of 0 as their length, rows joined by '/'."""
     rows = []
     for row in cells.tolist():
@@ -18,16 +18,16 @@ def write_grid(cells: np.ndarray, symbols: str) -> str:
             text += "" if cell is None else symbols[cell]
             empty = 0
         rows.append(text)
-    return "/".join(rows)
+    return separator.join(rows)
 
 
-def read_grid(text: str, rows: int, columns: int, symbols: str, begin: int = 0) -> np.ndarray:
+def read_grid(text: str, rows: int, columns: int, symbols: str, begin: int = 0, separator: str = "/") -> np.ndarray:
     """The cells int8 [rows, columns] of a text as `write_grid` makes it, which begins at `begin` of a longer text."""
     cells = np.zeros((rows, columns), np.int8)
     row = column = place = 0
     while place < len(text):
         mark = text[place]
-        if mark == "/":
+        if mark == separator:
             if column != columns:
                 raise BadPosition(f"row {row + 1} has {column} cells instead of {columns}", begin + place)
             row, column, place = row + 1, 0, place + 1
@@ -46,7 +46,7 @@ def read_grid(text: str, rows: int, columns: int, symbols: str, begin: int = 0) 
             cell, after = symbols.index(mark), place + 1
         else:
             raise BadPosition(
-                f"{mark!r} is none of {' '.join(symbols[1:])}, a number of empty cells or '/'", begin + place
+                f"{mark!r} is none of {' '.join(symbols[1:])}, a number of empty cells or {separator!r}", begin + place
             )
         if column + width > columns:
             raise BadPosition(f"row {row + 1} has more than {columns} cells", begin + place)

@@ -6,7 +6,7 @@ import numpy as np
 
 from ludus.errors import BadPosition, IllegalMove
 from ludus.game import Game, require
-from ludus.games._bits import put
+from ludus.games._bits import count_bits, put
 from ludus.games._grid import draw_grid, letters, read_grid, write_grid
 
 # The stones of a player are bits, column by column from the left, each from the bottom up, with one bit above every
@@ -183,14 +183,6 @@ def shifted(word, places):
     if places < 0:
         return word << np.uint64(-places)
     return word >> np.uint64(places)
-
-
-def count_bits(word):
-    count = 0
-    while word:
-        word &= word - np.uint64(1)
-        count += 1
-    return count
 
 
 class Connect4Game(Game):

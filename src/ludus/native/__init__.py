@@ -56,6 +56,19 @@ def part(function: Any) -> Any:
     return numba.njit(function, forceinline=True, **INNER)
 
 
+def _names_in_machine_code(kind: Any) -> Any:
+    """How functions are called in machine code that take such a type: by all that the type is.
+
+    Numba puts only the type's number in this process there, or leaves the shape out. Then two functions that two
+    processes put into the cache, of one game for boards of different sizes, may have one name, and run for each other.
+    """
+    return type(kind).__name__, (hashlib.sha256(kind.name.encode()).hexdigest()[:16],)
+
+
+for _kind in (types.Record, types.NestedArray):
+    _kind.mangling_args = property(_names_in_machine_code)  # type: ignore[method-assign, assignment]
+
+
 # --- The Numba type of a game's rules ---------------------------------------------------------------------------------
 
 
@@ -70,18 +83,6 @@ class RulesType(BundleType):
 
 
 register_model(RulesType)(BundleModel)
-
-
-def _described(record: Any) -> tuple[str, tuple[int]]:
-    """What stands for the type of a state in the names of machine code: a digest of its fields.
-
-    Numba takes a serial number, which is another in the next process. There the code of one game's small boards, loaded
-    from the cache, could have the name that the code of its large boards is about to get, and be run in its place.
-    """
-    return "Record", (int(hashlib.sha256(record.name.encode()).hexdigest()[:15], 16),)
-
-
-types.Record.mangling_args = property(_described)  # type: ignore[method-assign, assignment]
 
 
 class AbsentRulesType(types.Opaque):
@@ -265,8 +266,11 @@ _DEFAULTS = {"heuristic": _no_heuristic, "play": _no_play, "play_together": _no_
 
 def _is_lean(first: Any, name: str, others: tuple[Any, ...]) -> bool:
     """Does this function of a game do without Numba's runtime (see OPTIONS)?"""
-    if PACKAGE / "search" in Path(rules.namespace_of(first.instance_class)["__file__"]).parents:
+    namespace = rules.namespace_of(first.instance_class)
+    if PACKAGE / "search" in Path(namespace["__file__"]).parents:
         return True  # selection rules
+    if namespace.get("LEAN", False):
+        return True  # the game says so; to find out, all that it calls would be compiled twice
     arguments = (first, *map(types.unliteral, others))
     # With the runtime first: what fails without it, such as np.zeros, Numba would remember as failed for good.
     with_runtime = _compiled[first.instance_class, "nrt"][name]

@@ -10,7 +10,7 @@ from ludus.agents.naming import parse
 from ludus.errors import BadOption, LudusError
 from ludus.game import Game, Position
 from ludus.rules import EVERYONE
-from ludus.terminal.show import complain, describe, terminal, thinking, thoughts, winner, wrapped
+from ludus.terminal.show import complain, describe, in_a_row, terminal, thinking, thoughts, winner, wrapped
 
 ADVISER = "uct:10000"
 """Who gives hints where the opponent has none to give."""
@@ -61,7 +61,7 @@ class Session:
         except Quit:
             return
         self.say(f"\n{self.verdict()}")
-        self.say(wrapped(f"Moves: {' '.join(self.position.played)}"))
+        self.say(wrapped(f"Moves: {in_a_row(self.position.played)}"))
 
     def turn(self) -> None:
         """One move: of the one whose turn it is, or of everyone, none of them seeing what the others do."""

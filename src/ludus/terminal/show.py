@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -65,7 +65,12 @@ def describe(game: Game) -> str:
 
 def options_of(game: Game) -> dict[str, object]:
     settings = getattr(game, "settings", None)
-    return dict(vars(settings)) if settings is not None else game.rules._asdict()
+    return dict(vars(settings)) if settings is not None else game.options_in_use()
+
+
+def in_a_row(moves: Sequence[str]) -> str:
+    """Moves one after the other, told apart where they hold spaces."""
+    return ("; " if any(" " in move for move in moves) else " ").join(moves)
 
 
 def signed(value: float) -> str:
@@ -105,7 +110,7 @@ def thoughts(game: Game, choice: Choice) -> str:
     parts = [confidence(game, choice)] if choice.value is not None else []
     if len(choice.line) > 1:
         more = " ..." if len(choice.line) > MOST_OF_A_LINE else ""
-        parts.append(f"line {' '.join(choice.line[:MOST_OF_A_LINE])}{more}")
+        parts.append(f"line {in_a_row(choice.line[:MOST_OF_A_LINE])}{more}")
     text = ", ".join(parts)
     if choice.simulations:
         what = "positions" if choice.visits is None else "simulations"

@@ -1,0 +1,192 @@
+"""Hive in figures: python -m benchmarks.hive (about four minutes; OpenSpiel must be installed)."""
+
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pyspiel
+
+import ludus
+from benchmarks.measuring import about_this_run, in_turn
+from ludus.games._hive_text import parse_move
+from ludus.search.forest import Forest
+from ludus.search.perft import perft
+from ludus.search.ucb1 import Ucb1
+
+Report = Callable[[str, str, str, str], None]
+"""What was measured, the figure, against whom, the goal."""
+
+LEAVES = {
+    "": 12219480,
+    "M": 34233432,
+    "L": 34233672,
+    "P": 34395984,
+    "ML": 85201200,
+    "MP": 85492248,
+    "LP": 85457136,
+    "MLP": 192353904,
+}
+"""Perft to depth 6."""
+SPIEL = "hive(uses_mosquito={0},uses_ladybug={0},uses_pillbug={0})"
+PLIES = 500
+"""The limit of OpenSpiel's games; so ours have it here too."""
+
+
+def perft_against_openspiel(report: Report) -> None:
+    """Base, depth 5, from the initial position: both walk the same tree and count its last ply in bulk.
+
+    OpenSpiel's legal actions name a move several times, once for each neighbour and each number in hand. It is spared
+    the work to tell them apart: it is handed one action for each move, found beforehand.
+    """
+    start = ludus.make("hive").start()
+    theirs = pyspiel.load_game(SPIEL.format("False"))
+    root = theirs.new_initial_state()
+    lines = distinct_actions(start, root, 4)
+
+    def run_ours() -> int:
+        return sum(perft(start, 5) for _ in range(10))
+
+    def run_theirs() -> int:
+        walk(root, lines)
+        return leaves
+
+    leaves = perft(start, 5)
+    mine, other, ratio = in_turn(run_ours, run_theirs)
+    report(
+        "Perft, Base, depth 5",
+        f"{mine:,.0f} leaves/s",
+        f"{ratio:.0f} times OpenSpiel's C++ driven from Python ({other:,.0f}/s)",
+        "10 times",
+    )
+
+
+def distinct_actions(position: Any, state: Any, plies: int) -> dict[int, Any]:
+    """The tree of OpenSpiel's actions, one for each move of ours, so many plies deep."""
+    if plies == 0:
+        return {}
+    ours, found = position.state, {}
+    for action in state.legal_actions():
+        piece, cell = parse_move(0, ours, state.action_to_string(action))
+        found.setdefault((piece, cell), action)
+    moves = {parse_move(0, ours, move): move for move in position.moves}
+    return {
+        found[place]: distinct_actions(position.play(move), state.child(found[place]), plies - 1)
+        for place, move in moves.items()
+    }
+
+
+def walk(state: Any, lines: dict[int, Any]) -> None:
+    if not lines:
+        state.legal_actions()
+    for action, further in lines.items():
+        walk(state.child(action), further)
+
+
+def perft_to_depth_6(report: Report) -> None:
+    for expansions, leaves in LEAVES.items():
+        start = ludus.make("hive", expansions=expansions).start()
+        perft(start, 1)
+        began = time.perf_counter()
+        found = perft(start, 6)
+        took = time.perf_counter() - began
+        assert found == leaves, f"perft 6 of {expansions or 'Base'}: {found}, not {leaves}"
+        name = f"Base+{expansions}" if expansions else "Base"
+        report(
+            f"Perft, {name}, depth 6", f"{leaves / took:,.0f} leaves/s", f"{found:,}, as the reference has it", "equal"
+        )
+
+
+def plies_of_a_game(play: Callable[[Random], int], games: int = 60) -> float:
+    """The mean length of random games."""
+    return statistics.mean(play(Random(seed)) for seed in range(games))
+
+
+def playouts_against_openspiel(report: Report, full: bool) -> None:
+    """UCT with one random playout a simulation, from the initial position, one thread.
+
+    The plies of a simulation are those of a random game, measured for each side by its own rules: both choose among
+    their legal actions alike, and both stop after 500 plies. What is played in the tree is part of it.
+    """
+    game = ludus.make("hive", expansions="MLP" if full else "", limit=PLIES).compile()
+    theirs = pyspiel.load_game(SPIEL.format(full))
+    forest = Forest(game, Ucb1(1.4), nodes=2001)
+
+    def random_game(random: Random) -> int:
+        position: Any = game.start()
+        while not position.is_over:
+            position = position.play(random.choice(position.actions))
+        return int(position.state.ply)
+
+    def random_game_of_theirs(random: Random) -> int:
+        state = theirs.new_initial_state()
+        while not state.is_terminal():
+            state.apply_action(random.choice(state.legal_actions()))
+        return state.move_number()
+
+    length, length_of_theirs = plies_of_a_game(random_game), plies_of_a_game(random_game_of_theirs, 40)
+
+    def run_ours() -> int:
+        forest.plant(game.start())
+        return round(forest.search(simulations=2000) * length)
+
+    def run_theirs() -> int:
+        evaluator = pyspiel.RandomRolloutEvaluator(1, 1)
+        bot = pyspiel.MCTSBot(theirs, evaluator, 1.4, 100, 1000, False, 1, False)
+        bot.mcts_search(theirs.new_initial_state())
+        return round(100 * length_of_theirs)
+
+    run_ours()
+    mine, other, ratio = in_turn(run_ours, run_theirs)
+    report(
+        f"Random playouts in UCT, {'Base+MLP' if full else 'Base'}, {length:.0f} plies each",
+        f"{mine:,.0f} plies/s",
+        f"{ratio:.0f} times OpenSpiel's C++ MCTSBot ({other:,.0f}/s, {length_of_theirs:.0f} plies each)",
+        "10 times",
+    )
+
+
+def compiling(report: Report) -> None:
+    """The first move of uct in a copy of the package, where nothing was compiled before, and in the next process."""
+    code = "import ludus; from ludus.agents import make_agent; g = ludus.make('hive');"
+    code += "make_agent('uct:10', g).choose(g.start())"
+    with tempfile.TemporaryDirectory() as folder:
+        source = Path(ludus.__file__).parent
+        shutil.copytree(source, Path(folder) / "ludus", ignore=shutil.ignore_patterns("__pycache__"))
+        for what, goal in (("all compiled anew", "30 s"), ("compiled before", "1.5 s")):
+            times = []
+            for _ in range(1 if goal == "30 s" else 5):
+                began = time.perf_counter()
+                environment = {**os.environ, "PYTHONPATH": folder}
+                subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, check=True)
+                times.append(time.perf_counter() - began)
+            report(f"First move of uct at hive, {what}", f"{statistics.median(times):.1f} s", "", goal)
+
+
+def run(report: Report) -> None:
+    perft_against_openspiel(report)
+    perft_to_depth_6(report)
+    playouts_against_openspiel(report, full=False)
+    playouts_against_openspiel(report, full=True)
+    compiling(report)
+
+
+if __name__ == "__main__":
+    rows: list[tuple[str, str, str, str]] = []
+
+    def show(what: str, figure: str, peer: str = "", goal: str = "") -> None:
+        rows.append((what, figure, peer, goal))
+        print(f"{what:68} {figure:>28}  {peer}", flush=True)
+
+    run(show)
+    print("\n" + about_this_run("python -m benchmarks.hive") + "\n")
+    print("| what | measured | against | goal |\n| --- | --- | --- | --- |")
+    for row in rows:
+        print("| " + " | ".join(row) + " |")

@@ -1,0 +1,13 @@
+"""Which tests run in one process: those of a file, or, where a file goes through all games, those of a game.
+
+Most of the time goes into compiling, and what a process has compiled it need not load or compile again.
+"""
+
+import pytest
+
+
+def pytest_collection_modifyitems(items):
+    for item in items:
+        call = getattr(item, "callspec", None)
+        game = call.params.get("name") if call and "tests/games" in str(item.path) else None
+        item.add_marker(pytest.mark.xdist_group(f"{game}" if isinstance(game, str) else item.path.stem))
