@@ -1,11 +1,17 @@
+import io
 import itertools
 import random
+import re
+import shlex
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import ludus
 from ludus.agents import make_agent
+from ludus.cli import main
 from ludus.errors import BadOption, BadPosition, IllegalMove
 from ludus.games import cachex
 from ludus.registry import make
@@ -65,7 +71,6 @@ PERFT = [
     ({"n": 3, "steal": False}, [8, 64, 448, 2688, 13536, 51104, 156280]),
     ({"n": 4}, [16, 256, 3600, 47040, 568176]),
     ({"n": 5, "steal": False}, [24, 576, 13248, 291456]),
-    ({"n": 9}, [80, 6480, 512000]),
 ]
 
 
@@ -459,3 +464,23 @@ def test_drawing():
     ]
     wide = str(make("cachex", n=12).start()).splitlines()
     assert wide[11:14] == [" 0  . . . . . . . . . . . .", " " * 24 + "1 1", "    0 1 2 3 4 5 6 7 8 9 0 1"]
+
+
+# --- the page ---------------------------------------------------------------------------------------------------------
+
+PAGE = (Path(__file__).parents[2] / "docs" / "games" / "cachex.md").read_text()
+
+
+def test_the_python_of_the_page_runs(capsys):
+    (code,) = re.findall(r"<!-- run -->\n```python\n(.*?)```", PAGE, re.DOTALL)
+    exec(code, {})
+    assert "\n   2  . x x . .\n" in capsys.readouterr().out
+
+
+def test_the_commands_of_the_page_run(monkeypatch, capfd):
+    (block,) = re.findall(r"<!-- shell -->\n```sh\n(.*?)```", PAGE, re.DOTALL)
+    for command in block.splitlines():
+        monkeypatch.setattr(sys, "stdin", io.StringIO("quit\n"))
+        name, *arguments = shlex.split(command)
+        assert name == "ludus"
+        assert main(arguments) == 0, f"{command}\n{capfd.readouterr()}"

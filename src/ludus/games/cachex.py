@@ -37,6 +37,21 @@ RUNNING, DRAWN = -1, 2
 """What `result` says besides the winner."""
 
 
+def tables():
+    """By n and whether the board is mirrored: the cell of each action, as 16 * r + q, and the action of each bit."""
+    cells, ids = np.zeros((16, 2, 256), np.uint8), np.zeros((16, 2, 256), np.uint8)
+    for n in range(3, 16):
+        for r in range(n):
+            for q in range(n):
+                for mirrored, action in enumerate((r * n + q, q * n + r)):
+                    cells[n, mirrored, action] = 16 * r + q
+                    ids[n, mirrored, (8 if n <= SMALL else 16) * r + q] = action
+    return cells, ids
+
+
+CELLS, IDS = tables()
+
+
 class Cachex(NamedTuple):
     n: int = 8
     steal: bool = True
@@ -89,33 +104,27 @@ def to_move(rules, state):
     return state.ply & 1
 
 
-def id_of(rules, player, r, q):
-    """The action that places a stone on a cell."""
-    return q * rules.n + r if rules.turned and player == 1 else r * rules.n + q
+def mirrors(rules, player):
+    """Does this player see the board mirrored?"""
+    return 1 if rules.turned and player == 1 else 0
 
 
 def cell_of(rules, player, action):
     """The cell on which an action places a stone."""
-    high, low = action // rules.n, action % rules.n
-    if rules.turned and player == 1:
-        return low, high
-    return high, low
+    cell = np.int64(CELLS[rules.n, mirrors(rules, player), action])
+    return cell >> 4, cell & 15
 
 
 def legal(rules, state, player, actions):
     n, stones, first = rules.n, state.stones, state.ply == 0
-    high, low = (1, n) if rules.turned and player == 1 else (n, 1)  # what r and q count for in an id
+    ids = IDS[n, mirrors(rules, player)]
     count = np.uint64(0)  # unsigned, because compiled code checks a signed index for being negative
     for word in range(stones.shape[1]):
         free = BOARD[n, word] & ~(stones[0, word] | stones[1, word])
         if first:
             free &= ~centre(rules, stones[0], word)
         while free:
-            bit = lowest(free)
-            if stones.shape[1] == 1:
-                actions[count] = (bit >> 3) * high + (bit & 7) * low
-            else:
-                actions[count] = (4 * word + (bit >> 4)) * high + (bit & 15) * low
+            actions[count] = ids[np.uint64(64 * word + lowest(free))]
             count += np.uint64(1)
             free &= free - np.uint64(1)
     if state.ply == 1 and rules.steal:
@@ -404,8 +413,8 @@ class CachexGame(Game):
         return Cachex(**given, turned=view == "own")
 
     def options_in_use(self):
-        rules = self.rules._asdict()
-        return {"view": "own" if rules.pop("turned") else "planes4", **rules}
+        n, steal, turns, turned = self.rules
+        return {"n": n, "steal": steal, "turns": turns, "view": "own" if turned else "planes4"}
 
     def setup(self):
         n, _, turns, turned = self.rules
@@ -521,7 +530,7 @@ class CachexGame(Game):
                 raise IllegalMove(f"{r},{q} is taken by a stone of {self.player_name(owner)}")
         if state.ply == 0 and 2 * r == 2 * q == n - 1:
             raise IllegalMove("the first stone may not be placed in the centre")
-        return int(id_of(self.rules, player, r, q))
+        return int(IDS[n, mirrors(self.rules, player), at(state.stones[0], r, q)])
 
     def player_name(self, player):
         return ("red", "blue")[player]
