@@ -1,22 +1,19 @@
 """Cachex in figures: python -m benchmarks.cachex (about two minutes; OpenSpiel must be installed)."""
 
 import time
-from collections.abc import Callable
 
 import pyspiel
 
 import ludus
-from benchmarks.measuring import about_this_run, in_turn
+from benchmarks.measuring import Table, first_compile, in_turn
 from ludus.agents import make_agent
 from ludus.arena.match import play_match
 from ludus.search.forest import Forest
 from ludus.search.solver import value_of
 from ludus.search.ucb1 import Ucb1
 
-Report = Callable[..., None]
 
-
-def against_hex(report: Report, n: int, simulations: int) -> None:
+def against_hex(report: Table, n: int, simulations: int) -> None:
     """UCT with one random playout a simulation, one thread, c = 1.4, from the empty board; OpenSpiel plays Hex."""
     game = ludus.make("cachex", n=n)
     forest = Forest(game, Ucb1(1.4), nodes=simulations + 1)
@@ -42,7 +39,7 @@ def against_hex(report: Report, n: int, simulations: int) -> None:
     )
 
 
-def solving(report: Report) -> None:
+def solving(report: Table) -> None:
     """A win within so many turns is one in the whole game: the limit makes draws of what would go on, nothing else."""
     value_of(ludus.make("cachex", n=3).start())
     for steal, turns, expected in ((False, 14, 0), (False, 15, 1), (True, 21, 0), (True, 22, -1)):
@@ -56,7 +53,7 @@ def solving(report: Report) -> None:
         report(f"Solve cachex n=4 {rules}, {turns} turns", f"{spent:.1f} s", f"{said} within {turns} turns", "solved")
 
 
-def matches(report: Report, games: int = 20) -> None:
+def matches(report: Table, games: int = 20) -> None:
     game = ludus.make("cachex").compile()
     for one, other in (
         ("greedy", "random"),
@@ -70,26 +67,15 @@ def matches(report: Report, games: int = 20) -> None:
         report(f"Match of {games} games, cachex n=8, {one} against {other}", str(result.score(0)))
 
 
-def run(report: Report) -> None:
+def run(report: Table) -> None:
     against_hex(report, 8, 10_000)
     against_hex(report, 15, 2_000)
     solving(report)
     matches(report)
-
-
-def main() -> None:
-    rows: list[tuple[str, ...]] = []
-
-    def report(what: str, figure: str, peer: str = "", goal: str = "") -> None:
-        rows.append((what, figure, peer, goal))
-        print(f"{what:68} {figure:>28}  {peer}", flush=True)
-
-    run(report)
-    print("\n" + about_this_run("python -m benchmarks.cachex") + "\n")
-    print("| what | measured | against | goal |\n| --- | --- | --- | --- |")
-    for row in rows:
-        print("| " + " | ".join(row) + " |")
+    first_compile(report, "cachex")
 
 
 if __name__ == "__main__":
-    main()
+    table = Table()
+    run(table)
+    table.finish("python -m benchmarks.cachex")

@@ -57,6 +57,7 @@ def ludus(
       ludus games                                  the games there are
       ludus play connect4 --against uct:10000      play one
       ludus match connect4 uct:1000 uct:100        let two agents play
+      ludus train connect4 --minutes 10            let one learn
       ludus COMMAND --help                         what a command does, with examples
 
     Wherever GAME is asked for, the path of a Python file of your own does as well.

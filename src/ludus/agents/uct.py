@@ -152,7 +152,7 @@ class UctAgent:
             forest.search(self.evaluator, simulations=2)
             child = start.play(start.actions[0])
             forest.move(as_row(self.game, child.action), child)
-            forest.conclude()
+            forest.line()
         self.warm = True
 
 
