@@ -23,7 +23,7 @@ RING = [(0, 1), (1, 0), (1, -1), (0, -1), (-1, 0), (-1, 1)]
 
 
 def stones(position):
-    grid = position.game.grid(position.state.stones)[::-1]
+    grid = position.game.grid(position.state.stones)
     return {(r, q): ("red", "blue")[grid[r, q] - 1] for r, q in np.argwhere(grid).tolist()}
 
 

@@ -140,6 +140,15 @@ def meet(one, other):
     return (one[0] & other[0] | one[1] & other[1] | one[2] & other[2] | one[3] & other[3]) != np.uint64(0)
 
 
+def count_bits(word):
+    # The compiler makes a single instruction of this loop.
+    count = 0
+    while word:
+        word &= word - np.uint64(1)
+        count += 1
+    return count
+
+
 def side(n, direction, end):
     """The cells along one side."""
     words = SIDES[n, direction, end]

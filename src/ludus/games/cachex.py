@@ -1,4 +1,4 @@
-"""Cachex: Hex with captures: connect your two sides, take stones in diamonds; Blue may steal Red's first stone."""
+"""Cachex: Hex with captures. Connect your two sides, take stones in diamonds; Blue may steal Red's first stone."""
 
 import re
 from typing import NamedTuple
@@ -18,6 +18,7 @@ from ludus.games._rhombus import (
     at,
     cells,
     chain,
+    count_bits,
     distance,
     meet,
     side,
@@ -246,15 +247,6 @@ def class_of(stones):
     return (red + 5 * blue + 11 * reds + 23 * blues + 37 * mixed) & 63
 
 
-def count_bits(word):
-    # The compiler makes a single instruction of this loop.
-    count = 0
-    while word:
-        word &= word - np.uint64(1)
-        count += 1
-    return count
-
-
 def occurrences(rules, state):
     """How often the present board has stood since the moves began, now included: they are all made once more."""
     stones, begun, moves = state.stones, state.begun, state.moves
@@ -430,20 +422,20 @@ class CachexGame(Game):
     # --- text -----------------------------------------------------------------------------------------------------
 
     def grid(self, stones):
-        """0 empty, 1 red, 2 blue; r = n - 1 on top."""
+        """int8 [n, n], by r and q: 0 empty, 1 red, 2 blue."""
         n = self.rules.n
         grid = np.zeros((n, n), np.int8)
         for player in range(2):
             for r in range(n):
                 for q in range(n):
                     if has(stones[player], at(stones[player], r, q)):
-                        grid[n - 1 - r, q] = player + 1
+                        grid[r, q] = player + 1
         return grid
 
     def write(self, state):
         words = ["start"]
         if state.origin.any():
-            words = [write_grid(self.grid(state.origin), ".rb"), "rb"[state.begun & 1], str(state.begun)]
+            words = [write_grid(self.grid(state.origin)[::-1], ".rb"), "rb"[state.begun & 1], str(state.begun)]
         for i in range(state.ply - state.begun):
             words.append(self.write_move(state, (state.begun + i) & 1, int(state.moves[i])))
         return " ".join(words)
@@ -548,7 +540,7 @@ class CachexGame(Game):
         for i in range(state.ply - state.begun - 1):
             again(self.rules, earlier, (state.begun + i) & 1, int(state.moves[i]))
         emptied = (self.grid(earlier.stones) > 0) & (self.grid(state.stones) == 0)
-        return np.argwhere(emptied[::-1]).tolist()
+        return np.argwhere(emptied).tolist()
 
     def winning_chain(self, state):
         """The cells [[r, q], ...] that connect the winner's sides; none while the game is on, and in a draw."""
@@ -561,17 +553,17 @@ class CachexGame(Game):
     def status(self, state):
         if state.result in (0, 1):
             return f"{self.player_name(state.result)} has connected its sides in turn {state.ply}"
+        if state.result == DRAWN and state.ply < self.rules.turns:
+            return "draw: the same board for the 7th time"
         if state.result == DRAWN:
-            return (
-                f"draw: {f'turn {state.ply}' if state.ply == self.rules.turns else 'the same board for the 7th time'}"
-            )
+            return f"draw: turn {state.ply}"
         return f"turn {state.ply + 1}, {self.player_name(state.ply & 1)} to move"
 
     def draw(self, state):
         """r grows upward, q to the right; (R) is the last move, x are cells whose stones it has captured."""
         n, captured, last = self.rules.n, self.captured(state), last_cell(self.rules, state)
         lines = []
-        for r, row in enumerate(self.grid(state.stones)[::-1].tolist()):
+        for r, row in enumerate(self.grid(state.stones).tolist()):
             marks = ["x" if [r, q] in captured else ".RB"[cell] for q, cell in enumerate(row)]
             gaps = [" "] * (n + 1)
             if last[0] == r:
@@ -581,19 +573,16 @@ class CachexGame(Game):
         tens = "".join(f" {q // 10 or ' '}" for q in range(n)) if n > 10 else ""
         units = "".join(f" {q % 10}" for q in range(n))
         lines += [f"   {line}".rstrip() for line in (tens, units) if line]
-        lines.append(
-            "red R connects bottom and top, blue B left and right" + ("; x: just captured" if captured else "")
-        )
-        return "\n".join([*lines, self.status(state)])
+        note = "; x: just captured" if captured else ""
+        lines += [f"red R connects bottom and top, blue B left and right{note}", self.status(state)]
+        return "\n".join(lines)
 
     def describe(self, state):
-        n, last = self.rules.n, last_cell(self.rules, state)
-        grid = self.grid(state.stones)[::-1]
+        grid, last = self.grid(state.stones), last_cell(self.rules, state)
+        colours = (None, "red", "blue")
         return {
-            "n": n,
-            "stones": [
-                {"r": r, "q": q, "colour": self.player_name(int(grid[r, q]) - 1)} for r, q in np.argwhere(grid).tolist()
-            ],
+            "n": self.rules.n,
+            "stones": [{"r": r, "q": q, "colour": colours[grid[r, q]]} for r, q in np.argwhere(grid).tolist()],
             "last": None if last[0] < 0 else [int(last[0]), int(last[1])],
             "captured": self.captured(state),
             "chain": self.winning_chain(state),
