@@ -91,7 +91,7 @@ def complaint(game, **more):
     return str(caught.value)
 
 
-@pytest.mark.parametrize("name", ludus.names())
+@pytest.mark.parametrize("name", ["tictactoe", "roshambo", "laststone"])  # tests/games/test_check_game.py has them all
 def test_built_in_games_keep_their_promises(name):
     report = check_game(name, games=2)
     assert report.games == 2
