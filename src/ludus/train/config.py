@@ -44,7 +44,7 @@ class Config:
     )
     cap_simulations: int = setting(8, "simulations of a cheap search", least=1)
     noise: float = setting(0.25, "weight of Dirichlet noise at the root (puct)", least=0, most=1)
-    noise_alpha: float = setting(10.0, "its concentration, divided by the number of legal moves", least=0.01)
+    noise_alpha: float = setting(10.0, "its concentration, divided by the most legal moves of the game", least=0.01)
     forced: float = setting(2.0, "forced playouts: the root of k * prior * simulations (puct); 0: none", least=0)
     c_puct: float = setting(1.5, "weight of the prior (puct)", least=0)
     sample_plies: int = setting(
