@@ -13,8 +13,9 @@ from ludus.agents.budget import Budget
 from ludus.agents.naming import number_from_0, size, yes_or_no
 from ludus.agents.zero import ZeroAgent, engine_name, load_evaluator, whole_from_1
 from ludus.native import below, kernel, uniform
-from ludus.rules import EVERYONE, legal, outcome, play, play_together, to_move
+from ludus.rules import EVERYONE, outcome, play, play_together, to_move
 from ludus.search.leaves import Batch
+from ludus.search.tree import list_moves
 
 if TYPE_CHECKING:
     from ludus.agents.naming import Spec
@@ -62,13 +63,7 @@ def look_around(rules, states, movers, actions, counts, values, over):
         if over[k]:
             continue
         movers[k] = to_move(rules, states[k])
-        if movers[k] != EVERYONE:
-            counts[k, 0] = legal(rules, states[k], movers[k], actions[k])
-            continue
-        total = 0
-        for player in range(counts.shape[1]):
-            counts[k, player] = legal(rules, states[k], player, actions[k, total:])
-            total += counts[k, player]
+        list_moves(rules, states[k], movers[k], actions[k], counts[k])
 
 
 class RolloutEvaluator:

@@ -131,7 +131,7 @@ def fill(start, within, small):
     while True:
         a, b, c, d = spread(one, two, three, four, small)
         a, b, c, d = one | a & within[0], two | b & within[1], three | c & within[2], four | d & within[3]
-        if a == one and b == two and c == three and d == four:
+        if same((a, b, c, d), (one, two, three, four)):
             return a, b, c, d
         one, two, three, four = a, b, c, d
 
@@ -140,13 +140,8 @@ def meet(one, other):
     return (one[0] & other[0] | one[1] & other[1] | one[2] & other[2] | one[3] & other[3]) != np.uint64(0)
 
 
-def count_bits(word):
-    # The compiler makes a single instruction of this loop.
-    count = 0
-    while word:
-        word &= word - np.uint64(1)
-        count += 1
-    return count
+def same(one, other):
+    return one[0] == other[0] and one[1] == other[1] and one[2] == other[2] and one[3] == other[3]
 
 
 def side(n, direction, end):
@@ -186,7 +181,7 @@ def distance(n, own, enemy, direction):
             reached[2] | (c | near[2]) & free[2],
             reached[3] | (d | near[3]) & free[3],
         )
-        if further == reached:
+        if same(further, reached):
             break
         reached = fill(further, mine, small)
     return n * n

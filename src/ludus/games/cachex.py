@@ -7,7 +7,7 @@ import numpy as np
 
 from ludus.errors import BadPosition, IllegalMove
 from ludus.game import Game, convert_options, require
-from ludus.games._bits import has, lowest, put, take
+from ludus.games._bits import count_bits, has, lowest, put, take
 from ludus.games._grid import read_grid, write_grid
 from ludus.games._rhombus import (
     BOARD,
@@ -18,12 +18,13 @@ from ludus.games._rhombus import (
     at,
     cells,
     chain,
-    count_bits,
     distance,
     meet,
+    same,
     side,
     turn_left,
     turn_right,
+    words_of,
 )
 
 # The same board may come back only after captures, and ends the game when it stands for the 7th time. So the state
@@ -36,6 +37,10 @@ REPEATS = 7
 
 RUNNING, DRAWN = -1, 2
 """What `result` says besides the winner."""
+
+
+# By n and word: the set that holds the centre, where there is one.
+CENTRE = np.array([words_of(n, [(n // 2, n // 2)] if n % 2 else []) for n in range(16)], np.uint64)
 
 
 def tables():
@@ -117,50 +122,53 @@ def cell_of(rules, player, action):
 
 
 def legal(rules, state, player, actions):
-    n, stones, first = rules.n, state.stones, state.ply == 0
-    ids = IDS[n, mirrors(rules, player)]
+    count = list_free(rules.n, state.stones, mirrors(rules, player), state.ply == 0, actions)
+    if state.ply == 1 and rules.steal:
+        actions[count] = rules.n * rules.n
+        count += 1
+    return count
+
+
+def list_free(n, stones, mirrored, first, actions):
     count = np.uint64(0)  # unsigned, because compiled code checks a signed index for being negative
     for word in range(stones.shape[1]):
         free = BOARD[n, word] & ~(stones[0, word] | stones[1, word])
         if first:
-            free &= ~centre(rules, stones[0], word)
+            free &= ~CENTRE[n, word]
         while free:
-            actions[count] = ids[np.uint64(64 * word + lowest(free))]
+            actions[count] = IDS[n, mirrored, 64 * word + lowest(free)]
             count += np.uint64(1)
             free &= free - np.uint64(1)
-    if state.ply == 1 and rules.steal:
-        actions[count] = n * n
-        count += np.uint64(1)
     return np.int64(count)
 
 
-def centre(rules, board, word):
-    """A word of the set that holds the centre, if there is one: the first stone may not stand there."""
-    cell = at(board, rules.n // 2, rules.n // 2)
-    if rules.n % 2 == 0 or word != cell >> 6:
-        return np.uint64(0)
-    return np.uint64(1) << np.uint64(cell & 63)
-
-
 def play(rules, state, action):
-    ply = state.ply
+    take_turn(rules, state, np.int64(action))  # one type of number, so that all below is compiled only once
+
+
+def take_turn(rules, state, action):
+    ply, stones, lost = state.ply, state.stones, state.lost
     me = ply & 1
-    stones, lost = state.stones, state.lost
     state.moves[ply - state.begun] = action
     state.ply = ply + 1
-    result = RUNNING
+    own = make_move(rules, stones, lost, me, action)
+    if own >= 0:
+        r, q = cell_of(rules, me, action)
+        if joins(rules, own, me, r, q) and connects(rules, stones[me], me, r, q):
+            state.result = me
+        elif has(lost[me], at(lost[me], r, q)) and stands_again(rules, state):
+            state.result = DRAWN
+    if ply + 1 == rules.turns and state.result == RUNNING:
+        state.result = DRAWN
+
+
+def make_move(rules, stones, lost, me, action):
+    """Change the board; returns the own neighbours of the stone placed, as bits 0 to 5, or -1 after a steal."""
     if action == rules.n * rules.n:
         steal_stone(rules, stones)
-    else:
-        r, q = cell_of(rules, me, action)
-        own = place(rules, stones, lost, me, r, q)
-        if joins(rules, own, me, r, q) and connects(rules, stones[me], me, r, q):
-            result = me
-        elif has(lost[me], at(lost[me], r, q)) and stands_again(rules, state):
-            result = DRAWN
-    if ply + 1 == rules.turns and result == RUNNING:
-        result = DRAWN
-    state.result = result
+        return -1
+    r, q = cell_of(rules, me, action)
+    return place(rules, stones, lost, me, r, q)
 
 
 def outcome(rules, state, values):
@@ -235,39 +243,25 @@ def stands_again(rules, state):
 
 def class_of(stones):
     """A number from 0 to 63, the same for a board and for its half turn: from stones, and neighbours in rows."""
-    red, blue, reds, blues, mixed = 0, 0, 0, 0, 0
-    step = np.uint64(1)
+    number = 0
     for word in range(stones.shape[1]):
-        one, other = stones[0, word], stones[1, word]
-        red += count_bits(one)
-        blue += count_bits(other)
-        reds += count_bits(one & one >> step)
-        blues += count_bits(other & other >> step)
-        mixed += count_bits(one & other >> step) + count_bits(other & one >> step)
-    return (red + 5 * blue + 11 * reds + 23 * blues + 37 * mixed) & 63
+        red, blue = stones[0, word], stones[1, word]
+        number += count_bits(red) + 5 * count_bits(blue)
+        number += 11 * count_bits(red & red >> np.uint64(1)) + 23 * count_bits(blue & blue >> np.uint64(1))
+    return number & 63
 
 
 def occurrences(rules, state):
     """How often the present board has stood since the moves began, now included: they are all made once more."""
-    stones, begun, moves = state.stones, state.begun, state.moves
+    stones, plies = state.stones, state.ply - state.begun
     red, blue = cells(stones[0]), cells(stones[1])
     set_up(state)
-    count = 0
-    for i in range(state.ply - begun + 1):
-        if cells(stones[0]) == red and cells(stones[1]) == blue:
+    count = 1 if same(cells(stones[0]), red) and same(cells(stones[1]), blue) else 0
+    for i in range(plies):
+        make_move(rules, stones, state.lost, (state.begun + i) & 1, np.int64(state.moves[i]))
+        if same(cells(stones[0]), red) and same(cells(stones[1]), blue):
             count += 1
-        if i < state.ply - begun:
-            again(rules, state, (begun + i) & 1, np.int64(moves[i]))
     return count
-
-
-def again(rules, state, player, action):
-    """Make a move on the board alone."""
-    if action == rules.n * rules.n:
-        steal_stone(rules, state.stones)
-    else:
-        r, q = cell_of(rules, player, action)
-        place(rules, state.stones, state.lost, player, r, q)
 
 
 def mix(h, word):
@@ -538,7 +532,7 @@ class CachexGame(Game):
         earlier = self.look_at(before)
         set_up(earlier)
         for i in range(state.ply - state.begun - 1):
-            again(self.rules, earlier, (state.begun + i) & 1, int(state.moves[i]))
+            make_move(self.rules, earlier.stones, earlier.lost, (state.begun + i) & 1, int(state.moves[i]))
         emptied = (self.grid(earlier.stones) > 0) & (self.grid(state.stones) == 0)
         return np.argwhere(emptied).tolist()
 
