@@ -73,6 +73,7 @@ def run(report: Table) -> None:
     solving(report)
     matches(report)
     first_compile(report, "cachex")
+    first_compile(report, "cachex", n=15)
 
 
 if __name__ == "__main__":

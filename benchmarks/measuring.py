@@ -33,9 +33,9 @@ class Table:
             print("| " + " | ".join(row) + " |")
 
 
-def first_compile(report: Table, game: str) -> None:
+def first_compile(report: Table, game: str, **options: int) -> None:
     """The first move of uct in a copy of the package, where nothing was compiled before, and in later processes."""
-    code = f"import ludus; from ludus.agents import make_agent; g = ludus.make({game!r});"
+    code = f"import ludus; from ludus.agents import make_agent; g = ludus.make({game!r}, **{options});"
     code += "make_agent('uct:10', g).choose(g.start())"
     with tempfile.TemporaryDirectory() as folder:
         shutil.copytree(PACKAGE, Path(folder) / "ludus", ignore=shutil.ignore_patterns("__pycache__"))
@@ -46,7 +46,8 @@ def first_compile(report: Table, game: str) -> None:
                 environment = {**os.environ, "PYTHONPATH": folder}
                 subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, check=True)
                 times.append(time.perf_counter() - began)
-            report(f"First move of uct at {game}, {what}", f"{statistics.median(times):.1f} s", "", goal)
+            name = " ".join([game, *(f"{key}={value}" for key, value in options.items())])
+            report(f"First move of uct at {name}, {what}", f"{statistics.median(times):.1f} s", "", goal)
 
 
 def rate(work: Callable[[], int]) -> float:

@@ -32,6 +32,9 @@ from ludus.games._rhombus import (
 # the stone that brings a board back stands where its player lost one before. Moves of that kind are counted in `seen`,
 # each under a number from 0 to 63 that equal boards share. A board that stands for the 7th time was counted 6 times.
 
+LEAN = True
+"""No function of the rules makes an array: ludus.native need not compile them twice to find out."""
+
 TURNS = 343
 REPEATS = 7
 
@@ -361,7 +364,8 @@ def symmetry(rules, state, which, image, actions, count):
     image.begun = state.begun
     image.result = state.result
     image.most = state.most
-    image.seen[:] = state.seen
+    for i in range(state.seen.size):
+        image.seen[i] = state.seen[i]
     image.moves[:] = 0
     for i in range(state.ply - state.begun):
         image.moves[i] = half_turn(rules, which, np.int64(state.moves[i]))

@@ -23,6 +23,10 @@ from ludus.games._grid import draw_grid, letters, read_grid, write_grid
 # Boards of up to 64 bits take one word, whatever their shape, and so share their machine code; larger ones take more.
 
 
+LEAN = True
+"""No function of the rules makes an array: ludus.native need not compile them twice to find out."""
+
+
 class Connect4(NamedTuple):
     rows: int = 6
     columns: int = 7
@@ -124,22 +128,19 @@ def observe(rules, state, player, planes):
 
 def symmetry(rules, state, which, image, actions, count):
     """1 is the mirror image."""
-    image.stones[:] = state.stones
-    image.heights[:] = state.heights
     image.ply = state.ply
     image.winner = state.winner
-    if which == 0:
-        return
     image.stones[:] = np.uint64(0)
+    image.heights[:] = 0
     for column in range(rules.columns):
-        there = rules.columns - 1 - column
+        there = rules.columns - 1 - column if which else column
         image.heights[there] = state.heights[column]
         for row in range(state.heights[column]):
             bit = there * (rules.rows + 1) + row
             for player in range(2):
                 if has(state.stones[player], column * (rules.rows + 1) + row):
                     put(image.stones[player], bit)
-    for i in range(count):
+    for i in range(count if which else 0):
         actions[i] = rules.columns - 1 - actions[i]
 
 
