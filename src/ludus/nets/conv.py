@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 
-import torch
 from torch import nn
 
 from ludus.nets.network import Network, Sizes
@@ -21,12 +20,17 @@ class Conv(Network):
         for inputs, outputs in itertools.pairwise(widths):
             layers += [nn.Conv2d(inputs, outputs, 3, padding=1), nn.ReLU()]
         self.trunk = nn.Sequential(*layers, nn.Dropout(dropout))
-        self.policy = nn.Sequential(
-            nn.Conv2d(widths[-1], 4, 1),
-            nn.ReLU(),
-            nn.Flatten(),
-            nn.Linear(4 * rows * columns, sizes.heads * sizes.actions),
-        )
+
+        def policies(count: int) -> nn.Sequential:
+            return nn.Sequential(
+                nn.Conv2d(widths[-1], 4, 1),
+                nn.ReLU(),
+                nn.Flatten(),
+                nn.Linear(4 * rows * columns, count * sizes.actions),
+            )
+
+        self.policy = policies(sizes.heads)
+        self.further = policies(sizes.further) if sizes.further else None
         self.value = nn.Sequential(
             nn.Conv2d(widths[-1], 2, 1),
             nn.ReLU(),
@@ -35,7 +39,3 @@ class Conv(Network):
             nn.ReLU(),
             nn.Linear(64, sizes.outputs),
         )
-
-    def forward(self, planes: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        x = self.trunk(planes)
-        return self.heads(self.policy(x)), torch.tanh(self.value(x))

@@ -1,17 +1,18 @@
 """PyTorch on an NVIDIA GPU: bfloat16, fixed batch shapes, and one CUDA graph for copy in, network, copy out.
 
-Each engine has its own stream and buffers, so that two forests on two threads take turns: while the card works for one,
-the trees of the other grow.
+A convolution, its bias, what is added to it and its rectifier are one kernel of cuDNN's. Each engine has its own stream
+and each batch size its own pinned memory, so several forests can have work on the card at once (see pipeline.py).
 """
 
 from __future__ import annotations
 
 import copy
+import operator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
-from torch import nn
+from torch import fx, nn
 from torch.nn.utils.fusion import fuse_conv_bn_eval
 
 from ludus.errors import Unsuitable
@@ -35,78 +36,135 @@ def folded(network: nn.Module) -> nn.Module:
     return made
 
 
-class CudaEngine:
-    """Runs a network on the first GPU."""
+def fused(network: nn.Module) -> fx.GraphModule:
+    """The network with `relu(convolution)` and `relu(x + convolution)` as one operation each; it shares the weights."""
+    graph = fx.Tracer().trace(network)
+    modules = dict(network.named_modules())
 
-    def __init__(self, compiled: bool = False):
+    def module_of(node: Any) -> nn.Module | None:
+        return modules[node.target] if isinstance(node, fx.Node) and node.op == "call_module" else None
+
+    def is_relu(node: fx.Node) -> bool:
+        return node.target is torch.relu or isinstance(module_of(node), nn.ReLU)
+
+    def ends(node: Any) -> bool:
+        """A convolution whose result goes nowhere else."""
+        return isinstance(module_of(node), nn.Conv2d) and len(node.users) == 1
+
+    for node in list(graph.nodes):
+        if isinstance(module_of(node), nn.Identity | nn.Dropout):
+            node.replace_all_uses_with(node.args[0])
+            graph.erase_node(node)
+    for node in [each for each in graph.nodes if is_relu(each)]:
+        inner, added = node.args[0], None
+        if inner.target is operator.add and len(inner.users) == 1:
+            sides = [side for side in inner.args if ends(side)]
+            if sides:
+                added = next(side for side in inner.args if side is not sides[-1])
+                inner = sides[-1]
+        if not ends(inner):
+            continue
+        conv: Any = module_of(inner)
+        with graph.inserting_before(node):
+            weight, bias = (graph.get_attr(f"{inner.target}.{name}") for name in ("weight", "bias"))
+            shape = (list(conv.stride), list(conv.padding), list(conv.dilation), conv.groups)
+            if added is None:
+                joined = graph.call_function(torch.cudnn_convolution_relu, (inner.args[0], weight, bias, *shape))
+            else:
+                arguments = (inner.args[0], weight, added, 1.0, bias, *shape)
+                joined = graph.call_function(torch.cudnn_convolution_add_relu, arguments)
+        node.replace_all_uses_with(joined)
+        graph.erase_node(node)
+    graph.eliminate_dead_code()
+    return fx.GraphModule(network, graph)
+
+
+class CudaEngine:
+    """Runs a network on the first GPU; `fuse`: convolutions joined to what follows, `compiled`: by torch.compile."""
+
+    def __init__(self, fuse: bool = True, compiled: bool = False):
         if not torch.cuda.is_available():
             raise Unsuitable("the engine cuda needs an NVIDIA GPU that PyTorch can use; this machine shows none")
-        self.compiled = compiled
+        torch.backends.cudnn.benchmark = True
+        self.fuse, self.compiled = fuse, compiled
         self.stream = torch.cuda.Stream()
         self.network: Any = None
-        self.graphs: dict[int, _Captured] = {}
+        self.places: dict[int, Place] = {}
 
     def load(self, network: Any) -> None:
         fresh: Any = folded(network).to("cuda", torch.bfloat16)
         fresh = fresh.to(memory_format=torch.channels_last)
         if self.network is None:
             self.network = fresh
-            self.runs = torch.compile(fresh, mode="max-autotune-no-cudagraphs") if self.compiled else fresh
+            self.runs = self._fused(fresh) if self.fuse else fresh
+            if self.compiled:
+                self.runs = torch.compile(self.runs, mode="max-autotune-no-cudagraphs")
             return
         with torch.no_grad(), torch.cuda.stream(self.stream):  # in place: the captured graphs go on with them
             for mine, theirs in zip(self.network.parameters(), fresh.parameters(), strict=True):
                 mine.copy_(theirs)
         self.stream.synchronize()
 
-    def room(self, shape: tuple[int, ...]) -> NDArray[np.float32]:
-        """Planes of this shape [K, ...] that `run` need not copy before the card can read them."""
-        return self._captured(shape).input.numpy()[: shape[0]]
+    def _fused(self, network: Any) -> Any:
+        """The fused network, or the plain one where cuDNN does not know how."""
+        made = fused(network)
+        planes = torch.zeros((SMALLEST, *network.sizes.observation), device="cuda", dtype=torch.bfloat16)
+        try:
+            with torch.inference_mode():
+                made(planes.to(memory_format=torch.channels_last) if planes.ndim == 4 else planes)
+        except RuntimeError:
+            return network
+        return made
 
     def run(self, planes: NDArray[np.float32]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-        return self._captured(planes.shape).run(planes)
+        count = len(planes)
+        place = self.place(planes.shape)
+        place.planes[:count] = planes
+        place.launch()
+        place.wait()
+        return place.policy[:count], place.values[:count]
 
-    def _captured(self, shape: tuple[int, ...]) -> _Captured:
+    def place(self, shape: tuple[int, ...]) -> Place:
+        """Where batches of so many rows are handed over: its arrays are filled up to a power of two."""
         size = max(SMALLEST, 1 << (shape[0] - 1).bit_length())
-        captured = self.graphs.get(size)
-        if captured is None:
-            captured = self.graphs[size] = _Captured(self.runs, self.stream, (size, *shape[1:]))
-        return captured
+        found = self.places.get(size)
+        if found is None:
+            found = self.places[size] = Place(self.runs, self.stream, (size, *shape[1:]))
+        return found
 
 
-class _Captured:
-    """The network for batches of one size."""
+class Place:
+    """The network for batches of one size: `planes` are read after `launch`, `policy` and `values` are there after
+    `wait`."""
 
     def __init__(self, network: Any, stream: Any, shape: tuple[int, ...]):
         self.stream = stream
-        self.input = torch.zeros(shape, pin_memory=True)
+        planes = torch.zeros(shape, pin_memory=True)
         on_card = torch.zeros(shape, device="cuda")
         shaped: dict[str, Any] = {"memory_format": torch.channels_last} if len(shape) == 4 else {}
 
         def forward() -> tuple[torch.Tensor, torch.Tensor]:
-            on_card.copy_(self.input, non_blocking=True)
+            on_card.copy_(planes, non_blocking=True)
             policy, values = network(on_card.to(torch.bfloat16, **shaped))
             return policy.float(), values.float()
 
         with torch.inference_mode(), torch.cuda.stream(stream):
             for _ in range(3):
                 policy, values = forward()
-            self.policy = torch.empty(policy.shape, pin_memory=True)
-            self.values = torch.empty(values.shape, pin_memory=True)
+            back = torch.empty(policy.shape, pin_memory=True), torch.empty(values.shape, pin_memory=True)
             stream.synchronize()
             self.graph = torch.cuda.CUDAGraph()
             with torch.cuda.graph(self.graph, stream=stream, capture_error_mode="thread_local"):
                 policy, values = forward()
-                self.policy.copy_(policy, non_blocking=True)
-                self.values.copy_(values, non_blocking=True)
+                back[0].copy_(policy, non_blocking=True)
+                back[1].copy_(values, non_blocking=True)
+        self.planes, self.policy, self.values = planes.numpy(), back[0].numpy(), back[1].numpy()
         self.done = torch.cuda.Event()
 
-    def run(self, planes: NDArray[np.float32]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-        count = len(planes)
-        mine = self.input.numpy()[:count]
-        if mine.ctypes.data != planes.ctypes.data:
-            mine[...] = planes
+    def launch(self) -> None:
         with torch.cuda.stream(self.stream):
             self.graph.replay()
             self.done.record(self.stream)
+
+    def wait(self) -> None:
         self.done.synchronize()
-        return self.policy.numpy()[:count], self.values.numpy()[:count]

@@ -84,10 +84,7 @@ def make_engine(name: str = "auto", network: Any = None, threads: int = 1) -> En
         return engine
     if name not in ENGINES:
         raise BadOption(f"no engine is called {name!r}; there are {', '.join(ENGINES)}")
-    if name == "auto":
-        import torch
-
-        name = "cuda" if torch.cuda.is_available() else "onnx" if has_onnx() else "torch"
+    name = fastest_engine(name)
     if name == "onnx":
         if not has_onnx():
             raise Unsuitable("the engine onnx needs two more packages: pip install onnx onnxruntime")
@@ -97,6 +94,15 @@ def make_engine(name: str = "auto", network: Any = None, threads: int = 1) -> En
 
         return CudaEngine()
     return TorchEngine()
+
+
+def fastest_engine(name: str = "auto") -> str:
+    """The engine that `auto` means on this machine; any other name is itself."""
+    if name != "auto":
+        return name
+    import torch
+
+    return "cuda" if torch.cuda.is_available() else "onnx" if has_onnx() else "torch"
 
 
 def has_onnx() -> bool:

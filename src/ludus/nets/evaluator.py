@@ -8,9 +8,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numba import prange
 
-from ludus.native import kernel
+from ludus.native import kernel, part
 from ludus.nets.engines import make_engine
 from ludus.nets.network import sizes_of
 from ludus.rules import EVERYONE, observe
@@ -18,6 +17,7 @@ from ludus.rules import EVERYONE, observe
 if TYPE_CHECKING:
     from ludus.game import Game
     from ludus.nets.engines import Engine
+    from ludus.search.forest import Forest
     from ludus.search.leaves import Batch
 
 
@@ -30,85 +30,81 @@ def look(rules, states, viewers, planes):
         observe(rules, states[k // views], viewers[k], planes[k])
 
 
-@kernel(parallel=True)
-def look_at_once(rules, states, viewers, planes):
-    """The same on all threads."""
-    views = planes.shape[0] // states.shape[0]
-    for k in prange(planes.shape[0]):
-        planes[k, ...] = 0.0
-        observe(rules, states[k // views], viewers[k], planes[k])
-
-
-@kernel
-def answer(movers, actions, counts, policy, outputs, logits, values):
-    """Spread a network's answers over a batch of leaves (see search.leaves.Batch).
+@part
+def answer_one(movers, actions, counts, policy, outputs, logits, values, k):
+    """Spread a network's answer over leaf k of a batch (see search.leaves.Batch).
 
     policy float32 [V, heads, actions] and outputs float32 [V, outputs], with one view of each leaf, or one for each
     player, beside each other.
     """
-    leaves, players = values.shape
-    views = policy.shape[0] // leaves
+    players = values.shape[1]
+    views = policy.shape[0] // values.shape[0]
     heads = policy.shape[1]
-    for k in range(leaves):
-        if views == 1:
-            mover = max(0, movers[k])
-            head = mover if heads > 1 else 0
-            for i in range(counts[k, 0]):
-                logits[k, i] = policy[k, head, actions[k, i]]
-            if outputs.shape[1] == 1:
-                values[k, mover] = outputs[k, 0]
-                values[k, 1 - mover] = -outputs[k, 0]
-            else:
-                for seat in range(players):
-                    values[k, (mover + seat) % players] = outputs[k, seat]
-            continue
-        begin = 0
-        for player in range(players):
-            view = k * views + player
-            values[k, player] = outputs[view, 0]
-            if movers[k] == EVERYONE or movers[k] == player:
-                block = player if movers[k] == EVERYONE else 0
-                head = player if heads > 1 else 0
-                for i in range(begin, begin + counts[k, block]):
-                    logits[k, i] = policy[view, head, actions[k, i]]
-                begin += counts[k, block]
+    if views == 1:
+        mover = max(0, movers[k])
+        head = mover if heads > 1 else 0
+        for i in range(counts[k, 0]):
+            logits[k, i] = policy[k, head, actions[k, i]]
+        if outputs.shape[1] == 1:
+            values[k, mover] = outputs[k, 0]
+            values[k, 1 - mover] = -outputs[k, 0]
+        else:
+            for seat in range(players):
+                values[k, (mover + seat) % players] = outputs[k, seat]
+        return
+    begin = 0
+    for player in range(players):
+        view = k * views + player
+        values[k, player] = outputs[view, 0]
+        if movers[k] == EVERYONE or movers[k] == player:
+            block = player if movers[k] == EVERYONE else 0
+            head = player if heads > 1 else 0
+            for i in range(begin, begin + counts[k, block]):
+                logits[k, i] = policy[view, head, actions[k, i]]
+            begin += counts[k, block]
+
+
+@kernel
+def answer(movers, actions, counts, policy, outputs, logits, values):
+    """The same for all leaves."""
+    for k in range(values.shape[0]):
+        answer_one(movers, actions, counts, policy, outputs, logits, values, k)
 
 
 class NetworkEvaluator:
     """Judges a batch of leaves by a network that runs in an engine."""
 
-    def __init__(self, game: Game, engine: Engine, threads: int = 1):
+    def __init__(self, game: Game, engine: Engine):
         self.game = game.compile()
         self.engine = engine
-        self.look = look if threads == 1 else look_at_once
         self.views = game.players if game.simultaneous else 1
         self.sizes = sizes_of(game)
         self._planes = np.zeros((0, *self.sizes.observation), np.float32)
-        self._pinned = getattr(engine, "room", None)
-        self.whole = self._pinned is not None
         self._seats = np.arange(self.views, dtype=np.int8)
         self.evaluations = 0
 
     def evaluate(self, batch: Batch) -> None:
         planes = self._room(len(batch.movers) * self.views)
         viewers = np.maximum(batch.movers, 0) if self.views == 1 else np.tile(self._seats, len(batch.movers))
-        self.look(self.game.rules, batch.states, viewers, planes)
+        look(self.game.rules, batch.states, viewers, planes)
         policy, outputs = self.engine.run(planes)
         answer(batch.movers, batch.actions, batch.counts, policy, outputs, batch.logits, batch.values)
         self.evaluations += len(planes)
 
+    def sample(self, forest: Forest) -> Any:
+        """What the engine would run for all leaves of a forest: to measure it alone."""
+        return np.zeros((len(forest.trees.root) * self.views, *self.sizes.observation), np.float32)
+
     def _room(self, rows: int) -> Any:
-        if self._pinned is not None:
-            return self._pinned((rows, *self.sizes.observation))
         if len(self._planes) < rows:
             self._planes = np.zeros((rows, *self.sizes.observation), np.float32)
         return self._planes[:rows]
 
 
-def make_evaluator(game: Game, network: Any, engine: str = "auto", threads: int = 1) -> Any:
-    """An evaluator for a network, on an engine of its own; `threads` look at the positions."""
+def make_evaluator(game: Game, network: Any, engine: str = "auto") -> Any:
+    """An evaluator for a network, on an engine of its own."""
     from ludus.nets.graph import GraphEvaluator, GraphNetwork
 
     if isinstance(network, GraphNetwork):
         return GraphEvaluator(game, make_engine("torch" if engine == "auto" else engine, network))
-    return NetworkEvaluator(game, make_engine(engine, network), threads)
+    return NetworkEvaluator(game, make_engine(engine, network))

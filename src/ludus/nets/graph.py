@@ -19,6 +19,7 @@ from ludus.nets.network import Sizes
 
 if TYPE_CHECKING:
     from ludus.game import Game
+    from ludus.search.forest import Forest
     from ludus.search.leaves import Batch
 
 
@@ -140,3 +141,8 @@ class GraphEvaluator:
         else:
             batch.values[:] = np.take_along_axis(values, (seats - batch.movers[:, None]) % self.game.players, 1)
         self.evaluations += len(batch.movers)
+
+    def sample(self, forest: Forest) -> Graphs:
+        """What the engine would run for all leaves of a forest: to measure it alone."""
+        leaves = forest.leaves
+        return self.builder.build(leaves.states, leaves.movers, leaves.actions, leaves.counts[:, 0])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 
-import torch
 from torch import nn
 
 from ludus.nets.network import Network, Sizes
@@ -27,8 +26,5 @@ class Mlp(Network):
             layers += [nn.Linear(inputs, outputs), nn.ReLU()]
         self.trunk = nn.Sequential(*layers)
         self.policy = nn.Linear(width, sizes.heads * sizes.actions)
+        self.further = nn.Linear(width, sizes.further * sizes.actions) if sizes.further else None
         self.value = nn.Linear(width, sizes.outputs)
-
-    def forward(self, planes: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        x = self.trunk(planes)
-        return self.heads(self.policy(x)), torch.tanh(self.value(x))

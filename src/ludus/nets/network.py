@@ -27,35 +27,58 @@ class Sizes(NamedTuple):
     """Values: one for whoever looks, or one for each player, from the one who looks on."""
     graph: tuple[int, int] = (0, 0)
     """Features of a node, and relations."""
+    further: int = 0
+    """Policies that are learned beside the one that plays, since learning them makes the trunk better."""
 
     @property
     def inputs(self) -> int:
         return math.prod(self.observation)
 
 
-def sizes_of(game: Game, roles: bool = False) -> Sizes:
+def are_rivals(game: Game) -> bool:
+    """Do two players move in turn, and is what one wins what the other loses?"""
+    return game.players == 2 and game.zero_sum and not game.simultaneous
+
+
+def sizes_of(game: Game, roles: bool = False, further: int = 0) -> Sizes:
     """The sizes of a network for this game; `roles`: a policy for each seat."""
-    rivals = game.players == 2 and game.zero_sum and not game.simultaneous
     shape = game.graph
     return Sizes(
         observation=tuple(game.observation or ()),
         actions=game.actions,
         heads=game.players if roles else 1,
-        outputs=1 if rivals else game.players,
+        outputs=1 if are_rivals(game) else game.players,
         graph=(shape.features, len(shape.relations)) if shape else (0, 0),
+        further=further,
     )
 
 
 class Network(nn.Module):
-    """The base of all networks over planes."""
+    """The base of all networks over planes: a `trunk`, and upon it the heads `policy`, `value` and `further`."""
+
+    trunk: nn.Module
+    policy: nn.Module
+    value: nn.Module
+    further: nn.Module | None = None
 
     def __init__(self, sizes: Sizes):
         super().__init__()
         self.sizes = sizes
 
-    def heads(self, policy: torch.Tensor) -> torch.Tensor:
-        """[K, heads * actions] as [K, heads, actions]."""
-        return policy.reshape(-1, self.sizes.heads, self.sizes.actions)
+    def forward(self, planes: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """planes [K, *observation] to logits [K, heads, actions] and values [K, outputs]."""
+        x = self.trunk(planes)
+        return self._apart(self.policy(x), self.sizes.heads), torch.tanh(self.value(x))
+
+    def see(self, planes: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, Any]:
+        """The same for the learner, with the further policies [K, further, actions], if there are any."""
+        x = self.trunk(planes)
+        further = None if self.further is None else self._apart(self.further(x), self.sizes.further)
+        return self._apart(self.policy(x), self.sizes.heads), torch.tanh(self.value(x)), further
+
+    def _apart(self, policies: torch.Tensor, count: int) -> torch.Tensor:
+        """[K, count * actions] as [K, count, actions]."""
+        return policies.reshape(-1, count, self.sizes.actions)
 
     @property
     def parameters_count(self) -> int:

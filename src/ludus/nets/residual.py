@@ -44,15 +44,20 @@ class Residual(Network):
     def __init__(self, sizes: Sizes, blocks: int, width: int):
         super().__init__(sizes)
         planes, rows, columns = sizes.observation
-        self.stem = convolution(planes, width)
-        self.trunk = nn.Sequential(*(Block(width, pooling=i % 3 == 2) for i in range(blocks)))
+        blocks_of = (Block(width, pooling=i % 3 == 2) for i in range(blocks))
+        self.trunk = nn.Sequential(convolution(planes, width), nn.ReLU(), *blocks_of)
         squeezed = max(4, width // 4)
-        self.policy = nn.Sequential(
-            convolution(width, squeezed, 1),
-            nn.ReLU(),
-            nn.Flatten(),
-            nn.Linear(squeezed * rows * columns, sizes.heads * sizes.actions),
-        )
+
+        def policies(count: int) -> nn.Sequential:
+            return nn.Sequential(
+                convolution(width, squeezed, 1),
+                nn.ReLU(),
+                nn.Flatten(),
+                nn.Linear(squeezed * rows * columns, count * sizes.actions),
+            )
+
+        self.policy = policies(sizes.heads)
+        self.further = policies(sizes.further) if sizes.further else None
         self.value = nn.Sequential(
             convolution(width, squeezed, 1),
             nn.ReLU(),
@@ -61,7 +66,3 @@ class Residual(Network):
             nn.ReLU(),
             nn.Linear(2 * width, sizes.outputs),
         )
-
-    def forward(self, planes: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        x = self.trunk(torch.relu(self.stem(planes)))
-        return self.heads(self.policy(x)), torch.tanh(self.value(x))

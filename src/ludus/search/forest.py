@@ -35,11 +35,7 @@ LONGEST_PATH = 1024
 
 
 class Evaluator(Protocol):
-    """Judges positions: the seam between the trees and a network.
-
-    One that sets `whole` is always given all rows, also those that hold no leaf: where batches of one size are cheaper
-    than smaller ones that must be gathered first.
-    """
+    """Judges positions: the seam between the trees and a network."""
 
     def evaluate(self, batch: Batch) -> None:
         """Fill batch.logits, aligned with batch.actions, and batch.values."""
@@ -241,7 +237,7 @@ class Forest:
             if waiting == 0 and done == before:
                 return
             before = done
-            if waiting == len(leaves.waiting) or (waiting and getattr(evaluator, "whole", False)):
+            if waiting == len(leaves.waiting):
                 evaluator.evaluate(everything)
             elif waiting:
                 rows = np.flatnonzero(leaves.waiting)

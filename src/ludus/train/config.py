@@ -8,9 +8,12 @@ import json
 import tomllib
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ludus.errors import BadOption
+
+if TYPE_CHECKING:
+    from ludus.game import Game
 
 
 def setting(default: Any, help: str, **limits: Any) -> Any:
@@ -27,6 +30,8 @@ class Config:
     blocks: int = setting(4, "its depth", least=0)
     width: int = setting(32, "its width", least=1)
     roles: bool = setting(False, "a policy head for each seat, where the players' parts differ")
+    soft: float = setting(0.0, "weight of a second policy, learned from the search's to the power 1/4", least=0)
+    reply: float = setting(0.0, "weight of a further policy that guesses the next move, mostly the opponent's", least=0)
     dropout: float = setting(
         0.0, "part of the trunk's output left out at random while learning (conv)", least=0, most=0.9
     )
@@ -38,13 +43,15 @@ class Config:
         0, "simulations a move at the end of the run, raised step by step; 0: the same", least=0
     )
     considered: int = setting(16, "moves considered at the root by Gumbel search", least=2)
-    games_at_once: int = setting(128, "games played side by side, over all workers", least=1)
+    games_at_once: int = setting(
+        0, "games played side by side, over all workers; 0: what the preflight finds fastest", least=0
+    )
     cap_part: float = setting(
         1.0, "part of the moves searched in full and learned from; others are cheap", least=0.01, most=1
     )
     cap_simulations: int = setting(8, "simulations of a cheap search", least=1)
     noise: float = setting(0.25, "weight of Dirichlet noise at the root (puct)", least=0, most=1)
-    noise_alpha: float = setting(10.0, "its concentration, divided by the most legal moves of the game", least=0.01)
+    noise_alpha: float = setting(10.0, "its concentration, divided by the number of legal moves", least=0.01)
     forced: float = setting(2.0, "forced playouts: the root of k * prior * simulations (puct); 0: none", least=0)
     c_puct: float = setting(1.5, "weight of the prior (puct)", least=0)
     sample_plies: int = setting(
@@ -67,6 +74,9 @@ class Config:
     average: float = setting(
         0.98, "weights for play are a running average: this part of it is kept every step", least=0, most=0.9999
     )
+    surprise: float = setting(
+        0.0, "part of a row's weight that goes by how far the search came from the network's policy", least=0, most=1
+    )
     symmetric: bool = setting(True, "learn from random symmetric images")
     window: int = setting(20_000, "rows in the replay window at first", least=1)
     window_power: float = setting(0.75, "the window grows like the number of rows, to this power", least=0, most=1)
@@ -79,10 +89,20 @@ class Config:
         least=0,
     )
     gating_games: int = setting(20, "games to decide that", least=2)
+    gating_uct: int = setting(
+        0,
+        "the other way: a new network plays once it scores more against UCT with so many simulations than the best "
+        "did; when it wins all its games, UCT gets twice as many; 0: no",
+        least=0,
+    )
+    rating_games: int = setting(
+        16, "games after each iteration against an earlier network: the rating in the log; 0: none", least=0
+    )
 
     # The run
     seed: int = setting(0, "the same seed gives the same run", least=0)
     budget_rows: int = setting(0, "rows at which schedules end: set by the preflight, from the budget", least=0)
+    at_once: bool = setting(False, "play on while learning, with the weights of the round before: for a GPU")
     checkpoint_every: int = setting(1, "iterations between checkpoints", least=1)
     engine: str = setting("auto", "what runs the network", among=("auto", "onnx", "torch", "cuda"))
     workers: int = setting(0, "threads that play; 0: one for each core", least=0)
@@ -99,8 +119,19 @@ class Config:
                 raise BadOption(f"{each.name} must be one of {', '.join(limits['among'])}, not {value!r}")
         if self.search == "puct" and self.simulations < 2:
             raise BadOption("search = puct needs at least 2 simulations: the first visits one move only")
+        if self.gating_uct and self.gating:
+            raise BadOption("gating and gating_uct are two ways to choose who plays: set one of them")
+        if self.network == "graph" and (self.soft or self.reply):
+            raise BadOption("soft and reply are for networks over planes, not for graphs")
         if self.cap_part < 1 and self.cap_simulations > self.simulations:
             raise BadOption("cap_simulations must not exceed simulations: the capped searches are the cheap ones")
+
+    def make_network(self, game: Game) -> Any:
+        """The network that these settings describe, for a game."""
+        from ludus.nets import make_network, sizes_of
+
+        sizes = sizes_of(game, self.roles, (self.soft > 0) + (self.reply > 0))
+        return make_network(self.network, sizes, blocks=self.blocks, width=self.width, dropout=self.dropout)
 
 
 def with_settings(config: Config, settings: dict[str, Any]) -> Config:

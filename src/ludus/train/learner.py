@@ -106,7 +106,8 @@ class Learner:
         with torch.no_grad():
             torch._foreach_copy_(list(network.parameters()), list(self.network.parameters()))
         choose = np.random.default_rng(seed)
-        losses = self.sampler.loss(network, window.rows, rows, choose)
+        with torch.autocast("cuda", torch.bfloat16, enabled=self.device.type == "cuda"):
+            losses = self.sampler.loss(network, window.rows, rows, choose)
         policy_loss, value_loss = (loss / self.config.batch for loss in losses)
         loss = policy_loss + self.config.value_weight * value_loss
         gradients = torch.autograd.grad(loss, list(network.parameters()))

@@ -5,17 +5,18 @@ from __future__ import annotations
 import dataclasses
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from ludus.errors import BadOption
-from ludus.nets import make_network, sizes_of
+from ludus.nets.engines import fastest_engine
 from ludus.nets.evaluator import make_evaluator
+from ludus.nets.network import are_rivals
 from ludus.train.learner import Learner
 from ludus.train.replay import Window
 from ludus.train.selfplay import SelfPlay
-from ludus.train.trainer import cores, play_all
+from ludus.train.trainer import cores, device_of, play_all
 
 if TYPE_CHECKING:
     from ludus.game import Game
@@ -23,6 +24,12 @@ if TYPE_CHECKING:
 
 SECONDS = 1.5
 """For each figure."""
+GAMES = {"cpu": (64, 128, 256), "cuda": (1024, 4096)}
+"""How many games at once are tried."""
+WORTH_IT = 1.05
+"""More games at once must be so many times as fast: with fewer, what is learned is played sooner."""
+FORESTS = 4
+"""Beside a card: while it works for one, the trees of the others grow."""
 
 
 @dataclass
@@ -38,6 +45,7 @@ class Measured:
     """Mean length of a game between networks that know nothing."""
     learned: float
     """Rows that the learner takes in, a second."""
+    games_at_once: int
     workers: int
     learner_threads: int
     memory: int
@@ -65,14 +73,15 @@ def settings_for(game: Game) -> dict[str, Any]:
         settings |= {"blocks": 2, "width": 32, "iteration": 2048, "window": 8192, "batch": 256}
     if game.most_legal > 16:
         settings["simulations"] = 32
+    if fastest_engine() == "cuda":
+        settings |= {"at_once": True, "batch": 2048, "iteration": 65536, "window": 100_000}
     return settings
 
 
 def check_fit(game: Game, config: Config) -> None:
     """Refuse settings that this game cannot be trained with."""
-    rivals = game.players == 2 and game.zero_sum and not game.simultaneous
-    for name, given in (("gating", config.gating), ("resign", config.resign)):
-        if given and not rivals:
+    for name in ("gating", "gating_uct", "resign"):
+        if getattr(config, name) and not are_rivals(game):
             raise BadOption(f"{name} is for two rivals who move in turn; {game.name} is not such a game")
     if config.search == "gumbel" and game.simultaneous:
         raise BadOption(f"search = gumbel is for games in which players move in turn; {game.name} needs search = puct")
@@ -84,41 +93,52 @@ def measure(game: Game, config: Config) -> Measured:
     """Play and learn for some seconds with an ignorant network, apart from the run: its random numbers stay unused."""
     check_fit(game, config)
     game.compile()
-    network = make_network(
-        config.network, sizes_of(game, config.roles), blocks=config.blocks, width=config.width, dropout=config.dropout
-    )
-    count = config.workers or cores()
-    share = max(1, config.games_at_once // count)
-    workers = []
-    for index in range(count):
-        evaluator = make_evaluator(game, network, config.engine)
-        workers.append(SelfPlay(game, config, evaluator, share, seed=index))
-    for worker in workers:
-        worker.play(1, 2)  # compiles
-    simulations, rows = _play(workers, config)
+    network = config.make_network(game)
+    device = device_of(config)
+    count = config.workers or (cores() if device == "cpu" else FORESTS)
+    best = _Played(0, 0.0, [], None)
+    for games in [config.games_at_once] if config.games_at_once else GAMES[device]:
+        workers = [
+            SelfPlay(game, config, make_evaluator(game, network, config.engine), max(1, games // count), seed=index)
+            for index in range(count)
+        ]
+        play_all(workers, 1, 2, lambda: False)  # compiles
+        played = _play(games, workers, config)
+        if played.simulations > WORTH_IT * best.simulations:
+            best = played
+    workers, rows = best.workers, best.rows
     evaluations = _evaluate(workers)
     window = Window(game, config, rows)
-    best, threads = 0.0, config.learner_threads or 1
-    for tried in [config.learner_threads] if config.learner_threads else sorted({1, cores()}):
-        speed = _learn(Learner(game, network, config, threads=tried), window)
-        if speed > best:
-            best, threads = speed, tried
+    speed, threads = 0.0, config.learner_threads or 1
+    for tried in [threads] if config.learner_threads or device == "cuda" else sorted({1, cores()}):
+        learned = _learn(Learner(game, network, config, device, tried), window)
+        if learned > speed:
+            speed, threads = learned, tried
     finished = sum(worker.finished for worker in workers)
     plies = sum(worker.plies_finished for worker in workers) / max(1, finished)
     window_bytes = int(rows.bytes / max(1, len(rows)) * config.window_most)
     return Measured(
         parameters=sum(weight.numel() for weight in network.parameters()),
         evaluations=evaluations,
-        simulations=simulations,
+        simulations=best.simulations,
         plies=plies,
-        learned=best,
+        learned=speed,
+        games_at_once=best.games,
         workers=count,
         learner_threads=threads,
         memory=sum(worker.forest.bytes for worker in workers) + window_bytes,
     )
 
 
-def _play(workers: list[SelfPlay], config: Config) -> tuple[float, Any]:
+class _Played(NamedTuple):
+    games: int
+    simulations: float
+    """A second."""
+    workers: list[SelfPlay]
+    rows: Any
+
+
+def _play(games: int, workers: list[SelfPlay], config: Config) -> _Played:
     began = time.perf_counter()
     before = sum(worker.simulations for worker in workers)
     deadline = began + SECONDS
@@ -128,7 +148,7 @@ def _play(workers: list[SelfPlay], config: Config) -> tuple[float, Any]:
 
     rows = play_all(workers, 1 << 40, config.simulations, enough)
     spent = time.perf_counter() - began
-    return (sum(worker.simulations for worker in workers) - before) / spent, rows
+    return _Played(games, (sum(worker.simulations for worker in workers) - before) / spent, workers, rows)
 
 
 def _evaluate(workers: list[SelfPlay]) -> float:
@@ -136,13 +156,12 @@ def _evaluate(workers: list[SelfPlay]) -> float:
     from concurrent.futures import ThreadPoolExecutor
 
     def run(worker: SelfPlay) -> int:
-        evaluator: Any = worker.evaluator
-        planes = np.zeros((worker.games * evaluator.views, *evaluator.sizes.observation), np.float32)
+        sample = worker.evaluator.sample(worker.forest)
         count = 0
         deadline = time.perf_counter() + SECONDS
         while time.perf_counter() < deadline:
-            evaluator.engine.run(planes)
-            count += len(planes)
+            worker.evaluator.engine.run(sample)
+            count += worker.games * worker.evaluator.views
         return count
 
     with ThreadPoolExecutor(len(workers)) as threads:
@@ -170,6 +189,7 @@ def plan(config: Config, measured: Measured, seconds: float | None, games: int |
     return dataclasses.replace(
         config,
         budget_rows=config.budget_rows or int(rows),
+        games_at_once=measured.games_at_once,
         workers=measured.workers,
         learner_threads=measured.learner_threads,
     )

@@ -21,6 +21,7 @@ class Rows(NamedTuple):
     results: Any  # float32 [n, P]: how the game ended for each player
     search: Any  # float32 [n]: what the search expected for the player
     weights: Any  # float32 [n]
+    replies: Any  # int32 [n]: the action that was played next, by whoever moved then; -1 if none or not known
 
     def __len__(self) -> int:  # of a NamedTuple it would be the number of fields
         return int(self.players.shape[0])
@@ -41,6 +42,7 @@ def empty_rows(states: np.ndarray, players: int) -> Rows:
         np.zeros((0, players), np.float32),
         np.zeros(0, np.float32),
         np.zeros(0, np.float32),
+        np.zeros(0, np.int32),
     )
 
 
@@ -68,6 +70,7 @@ def pick_rows(rows: Rows, chosen: np.ndarray) -> Rows:
         rows.results[chosen],
         rows.search[chosen],
         rows.weights[chosen],
+        rows.replies[chosen],
     )
 
 

@@ -34,6 +34,10 @@ KEPT = 2
 """Checkpoints that hold all that is needed to go on; older ones keep the weights that play."""
 
 
+NETWORK = ("network", "blocks", "width", "roles", "soft", "reply", "dropout")
+"""The settings that make a network what it is."""
+
+
 class Run:
     """The folder of a run, and its files."""
 
@@ -97,8 +101,7 @@ class Run:
         from safetensors.torch import save_file
 
         about = {"game": self.game.identity, "iteration": str(iteration), "facts": json.dumps(facts)}
-        network = {key: getattr(self.config, key) for key in ("network", "blocks", "width", "roles", "dropout")}
-        about["network"] = json.dumps(network)
+        about["network"] = json.dumps({key: getattr(self.config, key) for key in NETWORK})
 
         def write(folder: Path) -> None:
             folder.mkdir()
@@ -115,8 +118,6 @@ class Run:
         """The network that plays, at one checkpoint or the latest, and the facts about it."""
         from safetensors import safe_open
 
-        from ludus.nets import make_network, sizes_of
-
         known = self.checkpoints()
         if not known:
             raise BadRun(f"{self.folder} has no checkpoint yet")
@@ -129,11 +130,7 @@ class Run:
             about = file.metadata() or {}
             if about.get("game") != self.game.identity:
                 raise BadRun(f"{path} is of {about.get('game')}, not of {self.game.identity}")
-            kind = json.loads(about["network"])
-            sizes = sizes_of(self.game, kind["roles"])
-            network = make_network(
-                kind["network"], sizes, blocks=kind["blocks"], width=kind["width"], dropout=kind["dropout"]
-            )
+            network = with_settings(Config(), json.loads(about["network"])).make_network(self.game)
             network.load_state_dict({key: file.get_tensor(key) for key in file.keys()})  # noqa: SIM118
         return network.eval(), {"iteration": iteration, **json.loads(about["facts"])}
 

@@ -28,6 +28,7 @@ class Sample(NamedTuple):
     seats: Any  # int64 [K]: who looks
     values: Any  # float32 [K, outputs]
     weights: Any  # float32 [K]
+    replies: Any  # int64 [K]: what was played next, -1 where that is not known
 
 
 @part
@@ -63,16 +64,27 @@ def draw_as_is(rules, rows, chosen, part_result, images, room, sample):
     for k in range(chosen.size):
         take_actions(rows, chosen[k], room)
         copy_state(images, k, rows.states, chosen[k])
+        sample.replies[k] = rows.replies[chosen[k]]
         fill_row(rules, rows, chosen[k], k, part_result, images, room, sample)
 
 
 @kernel
 def draw_symmetric(rules, rows, chosen, which, part_result, images, room, sample):
-    """The same, each row in the symmetry `which` int64 [K]."""
+    """The same, each row in the symmetry `which` int64 [K].
+
+    The image of a reply is not known: it belongs to the next position, and what an id means may depend on that.
+    """
     for k in range(chosen.size):
+        sample.replies[k] = rows.replies[chosen[k]] if which[k] == 0 else -1
         count = take_actions(rows, chosen[k], room)
         symmetry(rules, rows.states[chosen[k]], which[k], images[k], room, count)
         fill_row(rules, rows, chosen[k], k, part_result, images, room, sample)
+
+
+def _cross_entropy(logits: Any, target: Any, weights: Any) -> Any:
+    """Sum over rows; target -1 marks actions that are not legal."""
+    logs = functional.log_softmax(logits.float().masked_fill(target < 0, -1e9), 1)
+    return -(weights * (target.clamp(min=0) * logs).sum(1)).sum()
 
 
 class PlaneSampler:
@@ -82,15 +94,22 @@ class PlaneSampler:
         self.game, self.config, self.device = game, config, device
 
     def loss(self, network: Any, rows: Rows, count: int, choose: np.random.Generator) -> tuple[Any, Any]:
-        """Draw `count` rows; the sums over them of the policy's and of the value's loss."""
+        """Draw `count` rows; the sums over them of the policies' and of the value's loss."""
+        config = self.config
         sample = self.draw(rows, count, network.sizes.outputs, choose)
-        planes, target, seats, values, weights = (torch.from_numpy(array).to(self.device) for array in sample)
+        planes, target, seats, values, weights, replies = (torch.from_numpy(array).to(self.device) for array in sample)
         if planes.ndim == 4:
             planes = planes.contiguous(memory_format=torch.channels_last)
-        policy, guessed = network(planes)
+        policy, guessed, further = network.see(planes)
         logits = policy[:, 0] if policy.shape[1] == 1 else policy[torch.arange(len(seats)), seats]
-        logs = functional.log_softmax(logits.float().masked_fill(target < 0, -1e9), 1)
-        policy_loss = -(weights * (target.clamp(min=0) * logs).sum(1)).sum()
+        policy_loss = _cross_entropy(logits, target, weights)
+        if config.soft:
+            softened = target.clamp(min=0).pow(0.25)
+            softened = torch.where(target < 0, target, softened / softened.sum(1, keepdim=True))
+            policy_loss = policy_loss + config.soft * _cross_entropy(further[:, 0], softened, weights)
+        if config.reply:
+            losses = functional.cross_entropy(further[:, -1].float(), replies, ignore_index=-1, reduction="none")
+            policy_loss = policy_loss + config.reply * (weights * losses).sum()
         return policy_loss, (weights * (guessed.float() - values).square().mean(1)).sum()
 
     def draw(self, rows: Rows, count: int, outputs: int, choose: np.random.Generator) -> Sample:
@@ -103,6 +122,7 @@ class PlaneSampler:
             np.empty(count, np.int64),
             np.empty((count, outputs), np.float32),
             np.empty(count, np.float32),
+            np.empty(count, np.int64),
         )
         images, room = game.new_states(count), np.empty(game.most_legal, np.int32)
         part = np.float32(config.result_part)

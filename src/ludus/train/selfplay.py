@@ -6,6 +6,8 @@ remember of a game under way is its position, its random numbers, and the rows t
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +24,6 @@ from ludus.train.rows import Rows, empty_rows, join, pick_rows
 
 if TYPE_CHECKING:
     from ludus.game import Game
-    from ludus.search.forest import Evaluator
     from ludus.train.config import Config
 
 
@@ -53,11 +54,29 @@ def begin_games(rules, states, random, which, openings, actions, joint, values):
 
 
 @kernel
-def record(trees, edges, policy, players, starts, actions, probabilities, expected):
+def concentrate(rules, states, alpha, actions, shapes):
+    """The parameters of Dirichlet noise for the moves of every position: `alpha` over the number of legal moves, for
+    each player who decides there. shapes float32 [B, R], as the moves lie in a tree's root."""
+    blocks = shapes.shape[1] // actions.size
+    for tree in range(shapes.shape[0]):
+        shapes[tree, :] = 0.0
+        mover = to_move(rules, states[tree])
+        begin = 0
+        for block in range(blocks):
+            if mover != EVERYONE and block > 0:
+                break
+            count = legal(rules, states[tree], block if mover == EVERYONE else mover, actions)
+            shapes[tree, begin : begin + count] = alpha / max(1, count)
+            begin += count
+
+
+@kernel
+def record(trees, edges, policy, players, starts, actions, probabilities, expected, surprise):
     """What the search found at every root: a row for each player who decides there, in the order of trees and players.
 
     edges int32 [B, D] and policy float32 [B, R] as `conclude` gives them. Fills players int8 [B * D] (-1 where nobody
-    decides), starts int64 [B * D + 1], actions and probabilities [B * R], expected float32 [B * D].
+    decides), starts int64 [B * D + 1], actions and probabilities [B * R], expected and surprise float32 [B * D]: how
+    far the search's policy is from the network's (the Kullback-Leibler divergence).
     """
     blocks = edges.shape[1]
     starts[0] = 0
@@ -68,6 +87,7 @@ def record(trees, edges, policy, players, starts, actions, probabilities, expect
             row = tree * blocks + block
             at = starts[row]
             players[row] = -1
+            surprise[row] = 0.0
             if edges[tree, block] != NOTHING:
                 player = block if root.mover == EVERYONE else root.mover
                 players[row] = player
@@ -77,8 +97,11 @@ def record(trees, edges, policy, players, starts, actions, probabilities, expect
                 for i in range(root.counts[block]):
                     edge = trees.edges[first + i]
                     actions[at] = edge.action
-                    probabilities[at] = policy[tree, begin + i]
+                    chance = policy[tree, begin + i]
+                    probabilities[at] = chance
                     at += 1
+                    if chance > 0.0:
+                        surprise[row] += chance * math.log(chance / max(abs(edge.prior), 1e-6))
                     if edge.visits > 0:
                         total += -np.float64(edge.visits) if edge.total == LOST else edge.total
                         visits += edge.visits
@@ -88,10 +111,12 @@ def record(trees, edges, policy, players, starts, actions, probabilities, expect
 
 
 @kernel
-def move(rules, states, random, edges, trees, players, starts, actions, probabilities, sampled, joint, results, over):
+def move(
+    rules, states, random, edges, trees, players, starts, actions, probabilities, sampled, joint, played, results, over
+):
     """Play in every game: a draw from the policy where `sampled` bool [B] says so, else the search's decision.
 
-    Fills over bool [B], and results float32 [B, P] where a game is over.
+    Fills played int32 [B] (where one player moves), over bool [B], and results float32 [B, P] where a game is over.
     """
     blocks = edges.shape[1]
     for tree in range(edges.shape[0]):
@@ -110,6 +135,7 @@ def move(rules, states, random, edges, trees, players, starts, actions, probabil
                         if left < 0.0:
                             break
             joint[block] = chosen
+        played[tree] = joint[0]
         if to_move(rules, states[tree]) == EVERYONE:
             play_together(rules, states[tree], joint)
         else:
@@ -124,6 +150,7 @@ class Step:
     rows: Rows
     trees: np.ndarray  # int64 [n]: the game of each row
     known: np.ndarray  # bool [n]: is the result known?
+    number: int  # of the move, since the worker began
 
 
 class Resigning:
@@ -170,7 +197,7 @@ class Resigning:
 class SelfPlay:
     """B games in one forest. `play` goes on until there are enough rows whose games are over."""
 
-    def __init__(self, game: Game, config: Config, evaluator: Evaluator, games: int, seed: int, threads: int = 1):
+    def __init__(self, game: Game, config: Config, evaluator: Any, games: int, seed: int, threads: int = 1):
         self.game, self.config, self.evaluator, self.games = game.compile(), config, evaluator, games
         most = max(config.simulations, config.simulations_end, config.cap_simulations)
         self.forest = Forest(
@@ -185,6 +212,7 @@ class SelfPlay:
         self.finished = 0
         self.plies_finished = 0
         self.simulations = 0
+        self.moves = 0
         blocks = self.forest.leaves.counts.shape[1]
         room = self.forest.trees.bonus.shape[1]
         self._players = np.zeros(games * blocks, np.int8)
@@ -192,6 +220,8 @@ class SelfPlay:
         self._actions = np.zeros(games * room, np.int32)
         self._probabilities = np.zeros(games * room, np.float32)
         self._expected = np.zeros(games * blocks, np.float32)
+        self._surprise = np.zeros(games * blocks, np.float32)
+        self._played = np.zeros(games, np.int32)
         self._joint = np.zeros(game.players, np.int32)
         self._values = np.zeros(game.players, np.float32)
         self._legal = np.zeros(game.most_legal, np.int32)
@@ -220,26 +250,40 @@ class SelfPlay:
 
     def play(self, rows: int, simulations: int, stop: Any = None) -> Rows:
         """At least so many finished rows, unless `stop()` says that it is enough; rows of games under way wait."""
-        while sum(int(step.known.sum()) for step in self.steps) < rows and not (stop is not None and stop()):
-            self._step(simulations)
-        return self._take_known()
+        for budgets in self.searches(rows, simulations, stop):
+            self.forest.search(self.evaluator, simulations=budgets)
+        return self.take_known()
 
-    def _step(self, simulations: int) -> None:
-        config, game, forest = self.config, self.game, self.forest
-        full = (
-            self.choose.random(self.games) < config.cap_part if config.cap_part < 1 else np.ones(self.games, np.bool_)
-        )
+    def searches(self, rows: int, simulations: int, stop: Any = None) -> Iterator[np.ndarray]:
+        """Play until there are enough rows. Whoever goes through this runs the searches, each with the budgets
+        int32 [B] that it gives."""
+        while sum(int(step.known.sum()) for step in self.steps) < rows and not (stop is not None and stop()):
+            yield from self.one_move(simulations)
+
+    def one_move(self, simulations: int) -> Iterator[np.ndarray]:
+        """A move of every game; yields the budgets of the searches for it."""
+        config, forest = self.config, self.forest
+        full = np.ones(self.games, np.bool_)
+        if config.cap_part < 1:
+            full = self.choose.random(self.games) < config.cap_part
         forest.plant(self.states)
         if full.any():
             forest.rule = self._rule(simulations)
             self._add_noise()
-            self.simulations += forest.search(self.evaluator, simulations=np.where(full, simulations, 0))
+            yield np.where(full, simulations, 0)
+            self.simulations += int(forest.trees.done.sum())
         edges, policy = forest.conclude()
         if not full.all():
             forest.rule = Puct(config.c_puct)
-            self.simulations += forest.search(self.evaluator, simulations=np.where(full, 0, config.cap_simulations))
+            yield np.where(full, 0, config.cap_simulations)
+            self.simulations += int(forest.trees.done.sum())
             cheap = forest.conclude()
             edges[~full], policy[~full] = cheap[0][~full], cheap[1][~full]
+        self._move(edges, policy, full)
+
+    def _move(self, edges: np.ndarray, policy: np.ndarray, full: np.ndarray) -> None:
+        """Play what the searches came to, and keep the rows."""
+        config, game, forest = self.config, self.game, self.forest
         record(
             forest.trees,
             edges,
@@ -249,6 +293,7 @@ class SelfPlay:
             self._actions,
             self._probabilities,
             self._expected,
+            self._surprise,
         )
         before = self.states.copy()
         over = np.zeros(self.games, np.bool_)
@@ -266,6 +311,7 @@ class SelfPlay:
             self._probabilities,
             sampled,
             self._joint,
+            self._played,
             results,
             over,
         )
@@ -274,6 +320,7 @@ class SelfPlay:
             self.resigning.look(self._players, self._expected, full, over, results)
         self._remember(before, full)
         self.plies += 1
+        self.moves += 1
         if over.any():
             self._settle(over, results)
             self.resigning.begin(over, results, self.choose)
@@ -281,17 +328,25 @@ class SelfPlay:
 
     def _add_noise(self) -> None:
         """Dirichlet noise for the root's moves, where the rule takes it (see search/explore.py)."""
-        if self.config.search == "puct" or self.game.simultaneous:
+        if self.config.noise and (self.config.search == "puct" or self.game.simultaneous):
             bonus = self.forest.trees.bonus
-            alpha = self.config.noise_alpha / max(1, self.game.most_legal)
-            bonus[:] = self.choose.standard_gamma(alpha, bonus.shape)
+            concentrate(self.game.rules, self.states, self.config.noise_alpha, self._legal, bonus)
+            self.game.raise_pending()
+            bonus[:] = self.choose.standard_gamma(bonus)
 
     def _remember(self, states: np.ndarray, full: np.ndarray) -> None:
         """Keep the rows of this move that were searched in full, until their games end."""
+        if self.steps and self.steps[-1].number == self.moves - 1 and not self.game.simultaneous:
+            last = self.steps[-1]  # what is played now is the reply to what was played then
+            last.rows.replies[~last.known] = self._played[last.trees[~last.known]]
         blocks = len(self._players) // self.games
         chosen = np.flatnonzero((self._players >= 0) & np.repeat(full, blocks))
         trees = chosen // blocks
         total = len(self._players)
+        weights = np.ones(total, np.float32)
+        if self.config.surprise and len(chosen):
+            mean = max(1e-6, float(self._surprise[chosen].mean()))
+            weights += np.float32(self.config.surprise) * (self._surprise / np.float32(mean) - 1)
         rows = Rows(
             states if blocks == 1 else np.repeat(states, blocks, axis=0),
             self._players,
@@ -300,9 +355,10 @@ class SelfPlay:
             self._probabilities,
             np.zeros((total, self.game.players), np.float32),
             self._expected,
-            np.ones(total, np.float32),
+            weights,
+            np.full(total, -1, np.int32),
         )
-        self.steps.append(Step(pick_rows(rows, chosen), trees, np.zeros(len(chosen), np.bool_)))
+        self.steps.append(Step(pick_rows(rows, chosen), trees, np.zeros(len(chosen), np.bool_), self.moves))
 
     def _settle(self, over: np.ndarray, results: np.ndarray) -> None:
         """The games that are over give their rows a result."""
@@ -313,7 +369,7 @@ class SelfPlay:
             step.rows.results[ended] = results[step.trees[ended]]
             step.known |= ended
 
-    def _take_known(self) -> Rows:
+    def take_known(self) -> Rows:
         """The rows whose results are known, oldest first; the others stay."""
         taken = [empty_rows(self.states, self.game.players)]
         for step in self.steps:

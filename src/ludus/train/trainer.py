@@ -14,16 +14,23 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 
-from ludus.nets import make_network, sizes_of
+from ludus.nets.engines import fastest_engine
 from ludus.nets.evaluator import make_evaluator
-from ludus.train.gating import passes, play_off
+from ludus.nets.network import are_rivals
+from ludus.train.gating import Ladder, UctGate, passes, play_off
 from ludus.train.learner import Learner, Losses
 from ludus.train.replay import Window
 from ludus.train.rows import Rows, empty_rows, join
 from ludus.train.selfplay import SelfPlay, Step
 
 if TYPE_CHECKING:
+    from ludus.train.config import Config
     from ludus.train.run import Run
+
+GAMES = 128
+"""Games at once, where nobody measured how many are best."""
+RATING_PART = 0.04
+"""The part of the time that may go into the running rating."""
 
 
 @dataclass
@@ -45,6 +52,8 @@ class Report:
     learn_seconds: float
     simulations: int
     losses: Losses
+    rating: float | None
+    """Elo above the untrained network, where two rivals play (see gating.Ladder)."""
     gate: tuple[int, int, int, bool] | None
     """With gating: wins, draws and losses of the new network, and whether it plays from now on."""
     resign_error: float
@@ -64,16 +73,14 @@ class Trainer:
         config = self.config
         workers = config.workers or 1
         torch.manual_seed(config.seed)
-        sizes = sizes_of(self.game, config.roles)
-        network = make_network(config.network, sizes, blocks=config.blocks, width=config.width, dropout=config.dropout)
-        self.learner = Learner(
-            self.game, network, config, "cuda" if config.engine == "cuda" else "cpu", config.learner_threads or 1
-        )
+        network = config.make_network(self.game)
+        self.learner = Learner(self.game, network, config, device_of(config), config.learner_threads or 1)
         self.choose = np.random.default_rng(config.seed)
-        self.best = copy.deepcopy(self.learner.player) if config.gating else self.learner.player
+        gated = config.gating or config.gating_uct
+        self.best = copy.deepcopy(self.learner.player) if gated else self.learner.player
         """The weights that play: with gating, those that were not yet beaten."""
         self.evaluators = [make_evaluator(self.game, self.best, config.engine) for _ in range(workers)]
-        shares = np.diff(np.linspace(0, config.games_at_once, workers + 1).round().astype(int))
+        shares = np.diff(np.linspace(0, config.games_at_once or GAMES, workers + 1).round().astype(int))
         self.workers = [
             SelfPlay(self.game, config, evaluator, max(1, int(share)), 7919 * config.seed + i)
             for i, (evaluator, share) in enumerate(zip(self.evaluators, shares, strict=True))
@@ -81,7 +88,10 @@ class Trainer:
         self.window = Window(self.game, config, empty_rows(self.game.new_states(1), self.game.players))
         self.iteration = 0
         self.seconds = 0.0
+        self.rating_seconds = 0.0
         self.steps_owed = 0.0
+        self.uct_gate = UctGate(config.gating_uct)
+        self.ladder = Ladder(self.learner.player) if config.rating_games and are_rivals(self.game) else None
         self.gate: tuple[int, int, int, bool] | None = None
         """Wins, draws and losses of the last new network against the best, and whether it took its place."""
 
@@ -104,24 +114,25 @@ class Trainer:
         before = sum(worker.simulations for worker in self.workers)
         games = sum(worker.finished for worker in self.workers)
         plies = sum(worker.plies_finished for worker in self.workers)
-        share = -(-self.config.iteration // len(self.workers))
-        rows = play_all(self.workers, share, self.simulations, stop)
+        if self.config.at_once:  # the learner has the rows of the iterations before, so neither waits for the other
+            with ThreadPoolExecutor(1) as beside:
+                learning = beside.submit(timed, lambda: self._learn(stop))
+                rows, play_seconds = timed(lambda: self._play(stop))
+                (losses, steps), learn_seconds = learning.result()
+            self._add(rows)
+        else:
+            rows, play_seconds = timed(lambda: self._play(stop))
+            if stop():
+                return None
+            self._add(rows)
+            (losses, steps), learn_seconds = timed(lambda: self._learn(stop))
         if stop():
             return None
-        played = time.perf_counter()
-        self.window.add(rows)
-        self.steps_owed += len(rows) * self.config.reuse / self.config.batch
-        steps = int(self.steps_owed)
-        losses = self.learner.learn(self.window, steps, self.progress, self.choose, stop)
-        if stop():
-            return None
-        self.steps_owed -= steps
         self._gate()
         self._give_weights()
-        learned = time.perf_counter()
         self.iteration += 1
-        self.seconds += learned - began
-        simulations = sum(worker.simulations for worker in self.workers) - before
+        self._rate()
+        self.seconds += time.perf_counter() - began
         finished = sum(worker.finished for worker in self.workers)
         lengths = sum(worker.plies_finished for worker in self.workers) - plies
         report = Report(
@@ -131,12 +142,13 @@ class Trainer:
             steps=self.learner.steps,
             seconds=self.seconds,
             plies=lengths / max(1, finished - games),
-            simulations_per_second=simulations / (played - began),
-            rows_per_second=steps * self.config.batch / max(1e-9, learned - played),
-            play_seconds=played - began,
-            learn_seconds=learned - played,
+            simulations_per_second=(sum(worker.simulations for worker in self.workers) - before) / play_seconds,
+            rows_per_second=steps * self.config.batch / max(1e-9, learn_seconds),
+            play_seconds=play_seconds,
+            learn_seconds=learn_seconds,
             simulations=self.simulations,
             losses=losses,
+            rating=self.ladder.rating if self.ladder else None,
             gate=self.gate,
             resign_error=max(worker.resigning.error for worker in self.workers),
         )
@@ -144,17 +156,47 @@ class Trainer:
         self.run.add_to_log(report.line())
         return report
 
+    def _play(self, stop: Callable[[], bool]) -> Rows:
+        return play_all(self.workers, -(-self.config.iteration // len(self.workers)), self.simulations, stop)
+
+    def _add(self, rows: Rows) -> None:
+        self.window.add(rows)
+        self.steps_owed += len(rows) * self.config.reuse / self.config.batch
+
+    def _learn(self, stop: Callable[[], bool]) -> tuple[Losses, int]:
+        """As many steps as the rows so far are worth."""
+        steps = int(self.steps_owed)
+        losses = self.learner.learn(self.window, steps, self.progress, self.choose, stop)
+        self.steps_owed -= steps
+        return losses, steps
+
     def _gate(self) -> None:
-        """With gating, the learner's weights become the best only by beating them."""
+        """With gating, the learner's weights become the best only by doing better."""
         config = self.config
-        if not config.gating:
+        if not (config.gating or config.gating_uct):
             return
-        new, old = (make_evaluator(self.game, network, config.engine) for network in (self.learner.player, self.best))
-        seed = 1 + config.seed + 7919 * self.iteration
-        result = play_off(self.game, new, old, config.gating_games, self.simulations, config.opening_plies, seed)
-        self.gate = (*result, passes(config.gating, *result))
-        if self.gate[-1]:
+        new = make_evaluator(self.game, self.learner.player, config.engine)
+        old = None if config.gating_uct else make_evaluator(self.game, self.best, config.engine)
+        uct = self.uct_gate.simulations
+        result = self._play_off(new, old, config.gating_games, 1, uct)
+        passed = self.uct_gate.passes(*result) if uct else passes(config.gating, *result)
+        self.gate = (*result, passed)
+        if passed:
             self.best.load_state_dict(self.learner.player.state_dict())
+
+    def _rate(self) -> None:
+        """Some games against the rival of the ladder, as long as that takes no more than a small part of the time."""
+        if self.ladder is None or self.rating_seconds > RATING_PART * self.seconds + 1.0:
+            return
+        began = time.perf_counter()
+        new, old = (make_evaluator(self.game, each, self.config.engine) for each in (self.best, self.ladder.rival))
+        self.ladder.add(self.best, *self._play_off(new, old, self.config.rating_games, 2))
+        self.rating_seconds += time.perf_counter() - began
+
+    def _play_off(self, new: Any, old: Any, games: int, salt: int, uct: int = 0) -> tuple[int, int, int]:
+        config = self.config
+        seed = salt + config.seed + 7919 * self.iteration
+        return play_off(self.game, new, old, games, self.simulations, max(2, config.opening_plies), seed, uct)
 
     def _give_weights(self) -> None:
         """Let everyone play with the new weights."""
@@ -171,20 +213,25 @@ class Trainer:
         for index, moments in packed.items():
             learner |= {f"optimiser.{index}.{key}": torch.as_tensor(value) for key, value in moments.items()}
         learner["torch"] = torch.get_rng_state()
-        facts = {
+        facts: dict[str, Any] = {
             "rows": self.window.total,
             "steps": self.learner.steps,
             "seconds": self.seconds,
             "games": sum(worker.finished for worker in self.workers),
         }
+        if self.ladder:
+            learner |= {f"rival.{key}": value for key, value in self.ladder.rival.state_dict().items()}
+            facts |= {"ladder": [self.ladder.base, self.ladder.points, self.ladder.games]}
+        if config.gating_uct:
+            facts |= {"uct_gate": [self.uct_gate.simulations, self.uct_gate.best]}
+        if config.gating or config.gating_uct:
+            learner |= {f"average.{key}": value for key, value in self.learner.player.state_dict().items()}
         state: dict[str, np.ndarray] = {
             "facts": np.array(json.dumps({**facts, "owed": self.steps_owed, "workers": len(self.workers)})),
             "choose": np.array(json.dumps(self.choose.bit_generator.state)),
         }
         for i, worker in enumerate(self.workers):
             state |= {f"worker{i}.{key}": value for key, value in pack(worker).items()}
-        if config.gating:
-            learner |= {f"average.{key}": value for key, value in self.learner.player.state_dict().items()}
         self.run.save(self.iteration, self.best, learner, state, facts)
 
     def restore(self, iteration: int) -> None:
@@ -197,7 +244,12 @@ class Trainer:
             return {key.removeprefix(name): value for key, value in learner.items() if key.startswith(name)}
 
         self.best.load_state_dict(player.state_dict())
-        self.learner.take(part("network."), part("average.") if self.config.gating else player.state_dict())
+        self.learner.take(part("network."), part("average.") or player.state_dict())
+        if self.ladder:
+            self.ladder.rival.load_state_dict(part("rival."))
+            self.ladder.base, self.ladder.points, self.ladder.games = facts["ladder"]
+        if self.config.gating_uct:
+            self.uct_gate.simulations, self.uct_gate.best = facts["uct_gate"]
         moments: dict[int, dict[str, Any]] = {}
         for key, value in learner.items():
             if key.startswith("optimiser."):
@@ -222,7 +274,15 @@ class Trainer:
 
 
 def play_all(workers: list[SelfPlay], rows: int, simulations: int, stop: Callable[[], bool]) -> Rows:
-    """Every worker plays so many rows, on a thread of its own; who is first does not change their order."""
+    """Every worker plays so many rows, on a thread of its own, or in turn beside a card; who is first does not change
+    their order."""
+    from ludus.nets.pipeline import Turn, can_take_turns, search_in_turn
+
+    game = workers[0].game
+    if can_take_turns(game, [worker.evaluator for worker in workers]):
+        turns = [Turn(worker.forest, worker.evaluator.engine, tuple(game.observation or ())) for worker in workers]
+        search_in_turn(turns, [worker.searches(rows, simulations, stop) for worker in workers], cores())
+        return join([worker.take_known() for worker in workers])
     if len(workers) == 1:
         return workers[0].play(rows, simulations, stop)
     with ThreadPoolExecutor(len(workers)) as threads:
@@ -243,8 +303,9 @@ def pack(worker: SelfPlay) -> dict[str, np.ndarray]:
         "exempt": worker.resigning.exempt,
         "loser": worker.resigning.loser,
         "resigned": worker.resigning.counts,
-        "counts": np.array([worker.finished, worker.plies_finished, worker.simulations]),
+        "counts": np.array([worker.finished, worker.plies_finished, worker.simulations, worker.moves]),
         "step_sizes": np.array([len(step.trees) for step in worker.steps], np.int64),
+        "step_numbers": np.array([step.number for step in worker.steps], np.int64),
         "step_trees": np.concatenate([np.zeros(0, np.int64), *(step.trees for step in worker.steps)]),
         **{f"rows.{name}": value for name, value in rows._asdict().items()},
     }
@@ -261,14 +322,26 @@ def unpack(worker: SelfPlay, state: dict[str, np.ndarray]) -> None:
     worker.resigning.exempt[...] = state["exempt"]
     worker.resigning.loser[...] = state["loser"]
     worker.resigning.counts[...] = state["resigned"]
-    worker.finished, worker.plies_finished, worker.simulations = state["counts"].tolist()
+    worker.finished, worker.plies_finished, worker.simulations, worker.moves = state["counts"].tolist()
     rows = Rows(**{name: state[f"rows.{name}"] for name in Rows._fields})
     worker.steps = []
     begin = 0
-    for size in state["step_sizes"].tolist():
+    for size, number in zip(state["step_sizes"].tolist(), state["step_numbers"].tolist(), strict=True):
         chosen = np.arange(begin, begin + size)
-        worker.steps.append(Step(pick_rows(rows, chosen), state["step_trees"][chosen], np.zeros(size, np.bool_)))
+        known = np.zeros(size, np.bool_)
+        worker.steps.append(Step(pick_rows(rows, chosen), state["step_trees"][chosen], known, number))
         begin += size
+
+
+def timed(work: Callable[[], Any]) -> tuple[Any, float]:
+    """What it returns, and how many seconds it took."""
+    began = time.perf_counter()
+    return work(), time.perf_counter() - began
+
+
+def device_of(config: Config) -> str:
+    """Where the learner works: on the card, if the network plays there."""
+    return "cuda" if fastest_engine(config.engine) == "cuda" else "cpu"
 
 
 def cores() -> int:
