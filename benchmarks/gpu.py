@@ -8,6 +8,7 @@ import itertools
 import logging
 import sys
 import time
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -26,7 +27,7 @@ from ludus.train.trainer import cores
 SIMULATIONS = 32
 FORESTS = (2, 4, 8)
 """Into how many forests the games are split."""
-THREADS = (8, 12, 16)
+THREADS = (8, 14)
 """Threads for the trees of one forest."""
 
 
@@ -56,12 +57,16 @@ def apart(network: Any, how: dict[str, bool]) -> float:
     return max(float(np.abs(mine - theirs).max()) for mine, theirs in zip(*answers, strict=True))
 
 
+def moves_of(worker: SelfPlay, count: int) -> Iterator[np.ndarray]:
+    for _ in range(count):
+        yield from worker.one_move(SIMULATIONS)
+
+
 def self_play(workers: list[SelfPlay], turns: list[Turn], moves: int, threads: int) -> float:
     """Simulations a second over so many moves of every game."""
 
     def play(count: int) -> None:
-        jobs = [itertools.chain.from_iterable(w.one_move(SIMULATIONS) for _ in range(count)) for w in workers]
-        search_in_turn(turns, jobs, threads)
+        search_in_turn(turns, [moves_of(worker, count) for worker in workers], threads)
         for worker in workers:
             worker.take_known()
 

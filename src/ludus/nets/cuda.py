@@ -75,7 +75,9 @@ def fused(network: nn.Module) -> fx.GraphModule:
                 joined = graph.call_function(torch.cudnn_convolution_add_relu, arguments)
         node.replace_all_uses_with(joined)
         graph.erase_node(node)
-    graph.eliminate_dead_code()
+    for node in reversed(list(graph.nodes)):
+        if not node.users and node.op not in ("placeholder", "output"):
+            graph.erase_node(node)
     return fx.GraphModule(network, graph)
 
 
