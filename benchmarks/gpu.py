@@ -25,7 +25,7 @@ from ludus.train.selfplay import SelfPlay
 from ludus.train.trainer import cores
 
 SIMULATIONS = 32
-FORESTS = (2, 4, 8)
+FORESTS = (2, 4)
 """Into how many forests the games are split."""
 THREADS = (8, 14)
 """Threads for the trees of one forest."""
@@ -82,13 +82,12 @@ def main() -> None:
     game = ludus.make("connect4").compile()
     print(f"{torch.cuda.get_device_name()}, {cores()} cores, torch {torch.__version__}, {how}", flush=True)
     network = make_network("residual", sizes_of(game), blocks=6, width=64)
+    first = CudaEngine(**how)
+    first.load(network)
     print(f"Policy and value differ from PyTorch in float32 by at most {apart(network, how):.4f}", flush=True)
     config = with_settings(Config(), {"simulations": SIMULATIONS, "considered": 7})
     for games, forests in itertools.product((1024, 4096, 16384), FORESTS):
-        engines = [CudaEngine(**how) for _ in range(forests)]
-        for engine in engines:
-            engine.load(network)
-            engine.run(np.zeros((games // forests, 2, 6, 7), np.float32))
+        engines = [first, *(first.beside() for _ in range(forests - 1))]
         alone = network_alone(engines, games // forests, 1.0)
         workers = [
             SelfPlay(game, config, NetworkEvaluator(game, engine), games // forests, seed)

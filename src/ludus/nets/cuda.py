@@ -82,16 +82,27 @@ def fused(network: nn.Module) -> fx.GraphModule:
 
 
 class CudaEngine:
-    """Runs a network on the first GPU; `fuse`: convolutions joined to what follows, `compiled`: by torch.compile."""
+    """Runs a network on the first GPU. Engines made by `beside` share its weights, and have streams of their own.
+
+    `fuse`: convolutions joined to what follows; `compiled`: the rest by torch.compile, which takes half a minute.
+    """
 
     def __init__(self, fuse: bool = True, compiled: bool = False):
         if not torch.cuda.is_available():
             raise Unsuitable("the engine cuda needs an NVIDIA GPU that PyTorch can use; this machine shows none")
         torch.backends.cudnn.benchmark = True
         self.fuse, self.compiled = fuse, compiled
-        self.stream = torch.cuda.Stream()
         self.network: Any = None
+        self._begin()
+
+    def _begin(self) -> None:
+        self.stream = torch.cuda.Stream()
         self.places: dict[int, Place] = {}
+
+    def beside(self) -> CudaEngine:
+        made = copy.copy(self)
+        made._begin()
+        return made
 
     def load(self, network: Any) -> None:
         fresh: Any = folded(network).to("cuda", torch.bfloat16)
@@ -100,12 +111,12 @@ class CudaEngine:
             self.network = fresh
             self.runs = self._fused(fresh) if self.fuse else fresh
             if self.compiled:
-                self.runs = torch.compile(self.runs, mode="max-autotune-no-cudagraphs")
+                self.runs = torch.compile(self.runs, dynamic=False)
             return
         with torch.no_grad(), torch.cuda.stream(self.stream):  # in place: the captured graphs go on with them
             for mine, theirs in zip(self.network.parameters(), fresh.parameters(), strict=True):
                 mine.copy_(theirs)
-        self.stream.synchronize()
+        torch.cuda.synchronize()
 
     def _fused(self, network: Any) -> Any:
         """The fused network, or the plain one where cuDNN does not know how."""

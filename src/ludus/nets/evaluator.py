@@ -108,3 +108,11 @@ def make_evaluator(game: Game, network: Any, engine: str = "auto") -> Any:
     if isinstance(network, GraphNetwork):
         return GraphEvaluator(game, make_engine("torch" if engine == "auto" else engine, network))
     return NetworkEvaluator(game, make_engine(engine, network))
+
+
+def make_evaluators(game: Game, network: Any, engine: str, count: int) -> list[Any]:
+    """Evaluators for so many forests; on a card they share the weights."""
+    first = make_evaluator(game, network, engine)
+    if hasattr(getattr(first, "engine", None), "beside"):
+        return [first, *(NetworkEvaluator(game, first.engine.beside()) for _ in range(count - 1))]
+    return [first, *(make_evaluator(game, network, engine) for _ in range(count - 1))]

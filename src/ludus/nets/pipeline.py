@@ -8,7 +8,8 @@ where the card reads it. What lies between two searches (recording a move, begin
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import sys
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from typing import TYPE_CHECKING, Any
 
@@ -28,10 +29,14 @@ if TYPE_CHECKING:
     from ludus.search.forest import Forest
 
 
+PATIENCE = 0.0001
+"""Seconds after which the thread that drives the forests gets the interpreter back from one that prepares a search."""
+
+
 @kernel(parallel=True)
 def work_beside_card(rules, rule, trees, leaves, budgets, planes, policy, outputs):
     """A round of every tree, with one leaf each: budgets int32 [B], planes float32 [B, ...], policy float32
-    [B, heads, actions] and outputs float32 [B, outputs]."""
+    [B, heads, actions] and outputs float32 [B, outputs]. Returns how many leaves wait, and the simulations so far."""
     for tree in prange(trees.root.size):
         if leaves.waiting[tree]:
             answer_one(
@@ -41,6 +46,11 @@ def work_beside_card(rules, rule, trees, leaves, budgets, planes, policy, output
         if leaves.waiting[tree]:
             planes[tree, ...] = 0.0
             observe(rules, leaves.states[tree], max(0, leaves.movers[tree]), planes[tree])
+    waiting, done = 0, 0
+    for tree in range(trees.root.size):
+        waiting += leaves.waiting[tree]
+        done += trees.done[tree]
+    return waiting, done
 
 
 class Turn:
@@ -67,7 +77,7 @@ class Turn:
         if self.launched:
             place.wait()
             self.launched = False
-        work_beside_card(
+        waiting, done = work_beside_card(
             forest.game.rules,
             forest.rule,
             forest.trees,
@@ -77,8 +87,7 @@ class Turn:
             self.policy,
             self.values,
         )
-        done = int(forest.trees.done.sum())
-        if forest.leaves.waiting.any():
+        if waiting:
             place.launch()
             self.launched = True
         elif done == self.before:
@@ -90,6 +99,8 @@ class Turn:
 def search_in_turn(turns: Sequence[Turn], jobs: Sequence[Iterator[np.ndarray]], threads: int) -> None:
     """Run every job to its end: job i yields budgets int32 [B] whenever turns[i] is to search."""
     numba.set_num_threads(threads)
+    patience = sys.getswitchinterval()
+    sys.setswitchinterval(PATIENCE)
 
     def prepare(index: int) -> int | None:
         budgets = next(jobs[index], None)
@@ -98,8 +109,15 @@ def search_in_turn(turns: Sequence[Turn], jobs: Sequence[Iterator[np.ndarray]], 
         turns[index].begin(budgets)
         return index
 
-    with ThreadPoolExecutor(len(jobs)) as others:
-        prepared: set[Future[int | None]] = {others.submit(prepare, index) for index in range(len(jobs))}
+    try:
+        _drive(turns, prepare)
+    finally:
+        sys.setswitchinterval(patience)
+
+
+def _drive(turns: Sequence[Turn], prepare: Callable[[int], int | None]) -> None:
+    with ThreadPoolExecutor(len(turns)) as others:
+        prepared: set[Future[int | None]] = {others.submit(prepare, index) for index in range(len(turns))}
         searching: list[int] = []
         while prepared or searching:
             ready = {future for future in prepared if future.done()}

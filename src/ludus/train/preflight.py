@@ -11,7 +11,7 @@ import numpy as np
 
 from ludus.errors import BadOption
 from ludus.nets.engines import fastest_engine
-from ludus.nets.evaluator import make_evaluator
+from ludus.nets.evaluator import make_evaluators
 from ludus.nets.network import are_rivals
 from ludus.train.learner import Learner
 from ludus.train.replay import Window
@@ -98,9 +98,10 @@ def measure(game: Game, config: Config) -> Measured:
     count = config.workers or (cores() if device == "cpu" else FORESTS)
     best = _Played(0, 0.0, [], None)
     for games in [config.games_at_once] if config.games_at_once else GAMES[device]:
+        evaluators = make_evaluators(game, network, config.engine, count)
         workers = [
-            SelfPlay(game, config, make_evaluator(game, network, config.engine), max(1, games // count), seed=index)
-            for index in range(count)
+            SelfPlay(game, config, evaluator, max(1, games // count), seed=index)
+            for index, evaluator in enumerate(evaluators)
         ]
         play_all(workers, 1, 2, lambda: False)  # compiles
         played = _play(games, workers, config)

@@ -15,7 +15,7 @@ import numpy as np
 import torch
 
 from ludus.nets.engines import fastest_engine
-from ludus.nets.evaluator import make_evaluator
+from ludus.nets.evaluator import make_evaluator, make_evaluators
 from ludus.nets.network import are_rivals
 from ludus.train.gating import Ladder, UctGate, passes, play_off
 from ludus.train.learner import Learner, Losses
@@ -79,7 +79,7 @@ class Trainer:
         gated = config.gating or config.gating_uct
         self.best = copy.deepcopy(self.learner.player) if gated else self.learner.player
         """The weights that play: with gating, those that were not yet beaten."""
-        self.evaluators = [make_evaluator(self.game, self.best, config.engine) for _ in range(workers)]
+        self.evaluators = make_evaluators(self.game, self.best, config.engine, workers)
         shares = np.diff(np.linspace(0, config.games_at_once or GAMES, workers + 1).round().astype(int))
         self.workers = [
             SelfPlay(self.game, config, evaluator, max(1, int(share)), 7919 * config.seed + i)
@@ -200,7 +200,8 @@ class Trainer:
 
     def _give_weights(self) -> None:
         """Let everyone play with the new weights."""
-        for evaluator in self.evaluators:
+        shared = hasattr(self.evaluators[0].engine, "beside")
+        for evaluator in self.evaluators[:1] if shared else self.evaluators:
             evaluator.engine.load(self.best)
 
     # --- keeping ------------------------------------------------------------------------------------------------------
