@@ -10,15 +10,20 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 
 import ludus
 from ludus.agents import make_agent
 from ludus.arena.match import play_match
 from ludus.errors import BadOption
+from ludus.game import Position
+from ludus.nets.onnx import write_onnx
 from ludus.train.config import Config, read_toml, with_settings, write_toml
 from ludus.train.files import BadRun
+from ludus.train.gating import Ladder, UctGate
 from ludus.train.learner import NotANumber
 from ludus.train.run import Run
+from ludus.train.selfplay import concentrate
 from ludus.train.trainer import Trainer
 
 SMALL = {
@@ -44,7 +49,13 @@ def weights(trainer):
     return [value.numpy().tobytes() for network in both for value in network.state_dict().values()]
 
 
-@pytest.mark.parametrize("settings", [{}, {"search": "puct", "cap_part": 0.5, "cap_simulations": 4}])
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"soft": 1.0, "reply": 0.25, "surprise": 0.5},
+        {"search": "puct", "cap_part": 0.5, "cap_simulations": 4, "at_once": True},
+    ],
+)
 def test_a_run_stopped_and_resumed_gives_the_same_weights_bit_for_bit(tmp_path, settings):
     whole = new_trainer(tmp_path / "whole", **settings)
     for _ in range(4):
@@ -339,3 +350,84 @@ def test_a_run_with_resigning_learns_from_shorter_games(tmp_path):
     report = trainer.iterate()
     assert 0.0 <= report.resign_error <= 1.0
     assert abs(trainer.window.rows.results).max() <= 1.0
+
+
+@pytest.mark.parametrize("network", ["residual", "conv", "mlp"])
+def test_further_policies_are_learned_and_never_play(tmp_path, network):
+    trainer = new_trainer(tmp_path / "run", network=network, soft=1.0, reply=0.25)
+    further = [value.clone() for value in trainer.learner.network.further.parameters()]
+    for _ in range(2):
+        trainer.iterate()
+    trainer.save()
+    assert any(
+        (old != new).any() for old, new in zip(further, trainer.learner.network.further.parameters(), strict=True)
+    )
+    player, _ = trainer.run.load_player()
+    assert b"further" not in write_onnx(player)
+    rows = trainer.window.rows
+    assert rows.replies.max() >= 0
+    assert (rows.replies < 9).all()
+
+
+def test_the_reply_is_the_move_that_was_played_next(tmp_path):
+    rows = new_trainer(tmp_path / "run", opening_plies=0)._play(lambda: False)
+    game = ludus.make("tictactoe")
+    checked = 0
+    for index in np.flatnonzero(rows.replies >= 0):
+        position = Position(game, rows.states[index : index + 1])
+        nexts = [position.play(action) for action in position.actions]
+        assert any(rows.replies[index] in each.actions for each in nexts if not each.is_over)
+        checked += 1
+    assert checked > 20
+
+
+def test_noise_goes_by_the_legal_moves_of_each_position():
+    game = ludus.make("connect4").compile()
+    crowded = game.start()
+    for _ in range(6):
+        crowded = crowded.play("a")
+    states = np.concatenate([game.start().states, crowded.states])
+    shapes = np.zeros((2, 7), np.float32)
+    concentrate(game.rules, states, 10.0, np.zeros(7, np.int32), shapes)
+    np.testing.assert_allclose(shapes[0], 10 / 7)
+    np.testing.assert_allclose(shapes[1], [10 / 6] * 6 + [0])
+
+
+def test_uct_is_a_gate_that_rises():
+    gate = UctGate(10)
+    assert gate.passes(5, 0, 5)
+    assert not gate.passes(4, 2, 4)
+    assert gate.passes(8, 1, 1)
+    assert gate.simulations == 10
+    assert gate.passes(10, 0, 0)
+    assert gate.simulations == 20
+    assert gate.passes(1, 0, 9)
+
+
+def test_a_run_whose_gate_is_uct(tmp_path):
+    trainer = new_trainer(tmp_path / "run", gating_uct=2, gating_games=4)
+    for _ in range(2):
+        trainer.iterate()
+    trainer.save()
+    assert sum(trainer.gate[:3]) == 4
+    again = Trainer(Run.open(tmp_path / "run"))
+    again.restore(2)
+    assert (again.uct_gate.simulations, again.uct_gate.best) == (trainer.uct_gate.simulations, trainer.uct_gate.best)
+
+
+def test_the_ladder_rates_by_known_strengths():
+    """Whoever wins with the probability of 200 Elo more, again and again, climbs by about 200 a rung."""
+    choose = np.random.default_rng(0)
+    ratings = []
+    for _ in range(200):
+        ladder, rival = Ladder(torch.nn.Linear(1, 1)), 0.0
+        strength = 0.0
+        for _ in range(30):
+            strength = min(strength + 40.0, 600.0)
+            wins = int(choose.binomial(16, 1 / (1 + 10 ** ((rival - strength) / 400))))
+            before = ladder.base
+            ladder.add(torch.nn.Linear(1, 1), wins, 0, 16 - wins)
+            if ladder.base != before:
+                rival = strength
+        ratings.append(ladder.rating)
+    assert 450 < np.mean(ratings) < 700

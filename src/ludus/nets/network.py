@@ -59,11 +59,12 @@ class Network(nn.Module):
     trunk: nn.Module
     policy: nn.Module
     value: nn.Module
-    further: nn.Module | None = None
+    further: nn.Module | None
 
     def __init__(self, sizes: Sizes):
         super().__init__()
         self.sizes = sizes
+        self.further = None
 
     def forward(self, planes: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """planes [K, *observation] to logits [K, heads, actions] and values [K, outputs]."""
