@@ -107,6 +107,7 @@ class CudaEngine:
     def load(self, network: Any) -> None:
         fresh: Any = folded(network).to("cuda", torch.bfloat16)
         fresh = fresh.to(memory_format=torch.channels_last)
+        torch.cuda.synchronize()  # other streams read what this one wrote
         if self.network is None:
             self.network = fresh
             self.runs = self._fused(fresh) if self.fuse else fresh
