@@ -57,9 +57,13 @@ class Spec:
     options: dict[str, str] = field(default_factory=dict)
     words: list[str] = field(default_factory=list)
 
-    def read(self, **readers: Callable[[str], Any]) -> dict[str, Any]:
-        """The options that were given, each read by its reader, which raises ValueError with what it wants."""
-        self.refuse_words()
+    def read(self, words: int = 0, **readers: Callable[[str], Any]) -> dict[str, Any]:
+        """The options that were given, each read by its reader, which raises ValueError with what it wants.
+
+        Words are for the kind to read, where it takes `words`; else there must be none.
+        """
+        if not words:
+            self.refuse_words()
         read = {}
         for key, value in self.options.items():
             if key not in readers:
