@@ -82,5 +82,5 @@ class PolicyAgent:
 
 def make(spec: Spec, game: Game, seed: int) -> PolicyAgent:
     spec.refuse_budget()
-    options = spec.read(words=1, **OPTIONS)
+    options = spec.read_options(OPTIONS)
     return PolicyAgent(game, load_evaluator(spec, game, options.pop("engine", "auto")), spec.text, seed, **options)

@@ -109,6 +109,6 @@ class RolloutAgent(ZeroAgent):
 
 
 def make(spec: Spec, game: Game, seed: int) -> RolloutAgent:
-    options = spec.read(words=1, **OPTIONS)
+    options = spec.read_options(OPTIONS)
     evaluator = RolloutEvaluator(game, load_evaluator(spec, game, options.pop("engine", "auto")), seed)
     return RolloutAgent(game, evaluator, spec.text, spec.budget or BUDGET, seed, **options)

@@ -89,6 +89,6 @@ OPTIONS = {"c": number_from_0, "memory": size, "reuse": yes_or_no, "leaves": who
 
 
 def make(spec: Spec, game: Game, seed: int) -> ZeroAgent:
-    options = spec.read(words=1, **OPTIONS)
+    options = spec.read_options(OPTIONS)
     evaluator = load_evaluator(spec, game, options.pop("engine", "auto"))
     return ZeroAgent(game, evaluator, spec.text, spec.budget, seed, **options)

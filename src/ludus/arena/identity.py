@@ -128,7 +128,7 @@ def _options(spec: Spec) -> tuple[dict[str, Any], dict[str, Any]]:
     # What `make` promises to return is the class of the agent; the defaults are those of its parameters.
     parameters = inspect.signature(getattr(module, module.make.__annotations__["return"])).parameters
     defaults = {key: parameters[key].default if key in parameters else DEFAULTS[key] for key in readers}
-    return {**defaults, **spec.read(words=len(spec.words), **readers)}, defaults
+    return {**defaults, **spec.read_options(readers)}, defaults
 
 
 def _network(spec: Spec, game: Game) -> tuple[str, int, str]:

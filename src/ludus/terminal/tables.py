@@ -92,12 +92,12 @@ class MatchProgress:
         if self.bar:
             self.bar.stop()
 
-    def __call__(self, result: MatchResult, position: Position) -> None:
+    def __call__(self, result: MatchResult, plies: int) -> None:
         done = len(result.games)
         if self.bar is not None and self.task is not None:
-            text = f"{standing(result)}" + ("" if position.is_over else f"  move {len(position.history)}")
+            text = standing(result) + (f"  move {plies}" if plies else "")
             self.bar.update(self.task, completed=done, standing=text)
-        elif self.lines and position.is_over and time.perf_counter() - self.last > self.EVERY:
+        elif self.lines and time.perf_counter() - self.last > self.EVERY:
             self.last = time.perf_counter()
             print(f"{done} of {result.planned} games: {standing(result)}", file=sys.stderr, flush=True)
 
