@@ -43,15 +43,17 @@ def test_the_same_match_on_any_number_of_processes(tmp_path):
 
     network = make_network("residual", sizes_of(TICTACTOE, False), blocks=1, width=8, dropout=0.0)
     run.save(1, network, {}, {}, {})
-    for agents in (
-        ["uct:50", f"zero:{run.folder}:20"],
-        [f"rollout:{run.folder}:10", f"policy:{run.folder}:sample=yes"],
-    ):
-        alone = play_match(TICTACTOE, agents, 8, seed=5, opening=1)
-        for parallel in (2, 3):
-            together = play_match(TICTACTOE, agents, 8, seed=5, opening=1, parallel=parallel)
-            assert played(together) == played(alone)
-        assert len({record.actions for record in alone.games}) > 1
+    with Workers(TICTACTOE, 2) as workers:
+        for agents in (
+            (f"zero:{run.folder}:20", "uct:50"),
+            (f"rollout:{run.folder}:10", f"policy:{run.folder}:sample=yes"),
+        ):
+            alone = play_match(TICTACTOE, agents, 8, seed=5, opening=1)
+            together = [record for record in workers.play(tasks_of(agents, 8, 5, opening=1)) if record]
+            assert [record.actions for record in together] == [record.actions for record in alone.games]
+            assert len({record.actions for record in together}) > 1
+    alone = play_match(TICTACTOE, ["uct:50", "random"], 8, seed=5)
+    assert played(play_match(TICTACTOE, ["uct:50", "random"], 8, seed=5, parallel=3)) == played(alone)
 
 
 def test_a_game_of_ones_own_file_is_played_in_other_processes():
