@@ -88,8 +88,8 @@ def _most_telling(
     if cost is not None:
         gain = gain / np.array([[cost(one, other) if one != other else 1.0 for other in agents] for one in agents])
     np.fill_diagonal(gain, -1.0)
-    one, other = np.unravel_index(int(gain.argmax()), gain.shape)
-    return agents[int(one)], agents[int(other)]
+    first, second = divmod(int(gain.argmax()), len(agents))
+    return agents[first], agents[second]
 
 
 def _information(apart: np.ndarray, advantage: float, draws: float) -> np.ndarray:
