@@ -63,7 +63,7 @@ def identify(name: str, game: Game) -> Identity:
     budget = spec.budget or getattr(_module(spec.kind), "BUDGET", None)
     facts: dict[str, Any] = {}
     words, run, checkpoint = list(spec.words), "", None
-    if takes_run(spec.kind):
+    if takes_run(name):
         run, checkpoint, facts["network"] = _network(spec, game)
         facts["checkpoint"] = checkpoint
         words = [f"{run}@{checkpoint}"]
@@ -85,9 +85,9 @@ def identify(name: str, game: Game) -> Identity:
     )
 
 
-def takes_run(kind: str) -> bool:
-    """Does an agent of this kind play with the network of a run?"""
-    return "engine" in getattr(_module(kind), "OPTIONS", {})
+def takes_run(name: str) -> bool:
+    """Does this agent play with the network of a run?"""
+    return "engine" in getattr(_module(parse(name).kind), "OPTIONS", {})
 
 
 def with_time(name: str, seconds: float) -> str:

@@ -87,7 +87,7 @@ def play_match(
     raised.
     """
     match = result or new_match(game, agents, games, seed)
-    names = tuple(match.agents)
+    names = tuple(agent if isinstance(agent, str) else agent.name for agent in agents)
     tasks = tasks_of(names, games, seed, opening)
     began = time.perf_counter()
 

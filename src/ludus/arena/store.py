@@ -75,7 +75,9 @@ class StoredGame:
     rules: str
     """The identity of the game that was played."""
     agents: tuple[str, ...]
-    """For each player, the label of the agent."""
+    """For each player, the label of the agent,"""
+    identities: tuple[str, ...]
+    """and its identity."""
     record: GameRecord
     code: str
     ended: str
@@ -227,17 +229,26 @@ class Store:
         players, won by the one with the better result; nobody is first there.
         """
         rows = self._all(
-            "SELECT players, one.identity, other.identity, sum(a.value > b.value), sum(a.value = b.value),"
-            " sum(a.value < b.value) FROM rules JOIN games ON games.rules = rules.id"
+            "SELECT one.identity, other.identity, sum(a.value > b.value), sum(a.value = b.value),"
+            " sum(a.value < b.value), players FROM rules JOIN games ON games.rules = rules.id"
             " JOIN seats a ON a.game = games.id JOIN seats b ON b.game = games.id AND a.player < b.player"
             " JOIN agents one ON one.id = a.agent JOIN agents other ON other.id = b.agent"
             " WHERE rules.identity = ? AND a.agent <> b.agent GROUP BY a.agent, b.agent ORDER BY a.agent, b.agent",
             game,
         )
-        return [Tally(*who, wins, draws, losses, players == 2) for players, *who, wins, draws, losses in rows]
+        return [Tally(one, other, won, drawn, lost, players == 2) for one, other, won, drawn, lost, players in rows]
 
     def count(self, game: str) -> int:
         return self._all("SELECT count(*) FROM games JOIN rules ON rules = rules.id WHERE identity = ?", game)[0][0]
+
+    def failures(self, game: str) -> list[tuple[str, int]]:
+        """Who lost games by failing, and how many; most first."""
+        return self._all(
+            "SELECT agents.identity, count(*) FROM rules JOIN games ON games.rules = rules.id"
+            " JOIN seats ON seats.game = games.id AND value = -1 JOIN agents ON agents.id = agent"
+            " WHERE rules.identity = ? AND reason <> '' GROUP BY agents.id ORDER BY count(*) DESC, agents.id",
+            game,
+        )
 
     def latest(self, count: int) -> list[StoredGame]:
         """So many games, the latest first."""
@@ -265,21 +276,24 @@ class Store:
     def _read(self, id: int, rules: str, seed: int, opening: int, *row: Any) -> StoredGame:
         actions, moves, thoughts, reason, seconds, code, ended = row
         seats = self._all(
-            "SELECT label, seed, value FROM seats JOIN agents ON agents.id = agent WHERE game = ? ORDER BY player", id
+            "SELECT label, identity, seed, value FROM seats JOIN agents ON agents.id = agent WHERE game = ?"
+            " ORDER BY player",
+            id,
         )
+        names, identities, seeds, values = zip(*seats, strict=True)
         record = GameRecord(
             seed,
             tuple(range(len(seats))),
             tuple(tuple(action) if isinstance(action, list) else action for action in json.loads(actions)),
             tuple(json.loads(moves)),
-            tuple(value for _, _, value in seats),
+            values,
             opening,
-            tuple(agent_seed for _, agent_seed, _ in seats),
+            seeds,
             tuple(tuple(Thought(*thought) for thought in ply) for ply in json.loads(thoughts)),
             seconds,
             reason,
         )
-        return StoredGame(id, rules, tuple(label for label, _, _ in seats), record, code, ended)
+        return StoredGame(id, rules, names, identities, record, code, ended)
 
     def _all(self, query: str, *given: Any) -> list[Any]:
         with self._explained():
