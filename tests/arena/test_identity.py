@@ -1,6 +1,5 @@
 """Two spellings of one agent share an identity; agents that may differ in strength never do."""
 
-import json
 import shutil
 
 import pytest
@@ -9,24 +8,14 @@ from ludus import make
 from ludus.agents import Budget, make_agent
 from ludus.arena.identity import identify, identity, labels, with_time
 from ludus.errors import BadAgent
-from ludus.train.config import Config, write_toml
 from ludus.train.files import BadRun
 
 GAME = make("tictactoe")
 
 
 @pytest.fixture
-def run(tmp_path):
-    """A run whose checkpoints hold anything: nobody looks inside to tell them apart."""
-    folder = tmp_path / "learned"
-    folder.mkdir()
-    (folder / "config.toml").write_text(write_toml("tictactoe", {}, Config()))
-    (folder / "about.json").write_text(json.dumps({"game": GAME.identity}))
-    for number in (1, 2, 12):
-        checkpoint = folder / "checkpoints" / f"{number:06d}"
-        checkpoint.mkdir(parents=True)
-        (checkpoint / "player.safetensors").write_bytes(b"weights %d" % number)
-    return folder
+def run(hollow_run):
+    return hollow_run(1, 2, 12).folder
 
 
 @pytest.mark.parametrize(

@@ -15,16 +15,11 @@ from ludus.arena import play_match
 from ludus.arena.record import tasks_of
 from ludus.arena.workers import Unfit, Workers, can_work
 from ludus.errors import BrokenGame
-from ludus.train.config import Config, with_settings
-from ludus.train.run import Run
 
 TICTACTOE = ludus.make("tictactoe")
 
 
-@pytest.fixture(autouse=True)
-def kinds(monkeypatch):
-    monkeypatch.syspath_prepend(str(Path(__file__).parent))
-    monkeypatch.setitem(KINDS, "misbehaving", "misbehaving")
+pytestmark = pytest.mark.usefixtures("misbehaving")
 
 
 @pytest.fixture(scope="module")
@@ -37,12 +32,8 @@ def played(result):
     return [(record.seed, record.seats, record.actions, record.values) for record in result.games]
 
 
-def test_the_same_match_on_any_number_of_processes(tmp_path):
-    run = Run.create(tmp_path / "run", TICTACTOE, with_settings(Config(), {"blocks": 1, "width": 8}))
-    from ludus.nets import make_network, sizes_of
-
-    network = make_network("residual", sizes_of(TICTACTOE, False), blocks=1, width=8, dropout=0.0)
-    run.save(1, network, {}, {}, {})
+def test_the_same_match_on_any_number_of_processes(run_that_plays):
+    run = run_that_plays(1)
     with Workers(TICTACTOE, 2) as workers:
         for agents in (
             (f"zero:{run.folder}:20", "uct:50"),

@@ -71,6 +71,8 @@ class Arena:
         self.random = Random(self.seed)
         self.groups: dict[int, Group] = {}
         """Under way, by their number."""
+        self.unrated: list[tuple[str, str]] = []
+        """Recorded since the last rating: whose games they were."""
         self.begun = 0
         self.games = 0
         """Recorded in this sitting."""
@@ -108,6 +110,7 @@ class Arena:
     def rate(self) -> None:
         """Read the results, other processes' too, and rate everybody; not so often that it takes up the time."""
         began = time.monotonic()
+        self.unrated = []
         self.tallies = self.store.tallies(self.game.identity)
         self.ratings = fit(self.tallies, self.roster.anchor, self.anchor_rating)
         self.next_rating = time.monotonic() + 20 * (time.monotonic() - began)
@@ -126,7 +129,7 @@ class Arena:
         return tasks_of(names, players, self.seed, self.opening, first=number * players)
 
     def _next_pair(self) -> tuple[str, str]:
-        pending = [group.pair for group in self.groups.values()]
+        pending = [*self.unrated, *(group.pair for group in self.groups.values())]
         agents = list(self.roster.entrants)
         busy = {text for pair in pending for text in pair}
         rated = {text for text in agents if text in self.ratings.places and self.ratings[text].connected}
@@ -147,8 +150,9 @@ class Arena:
         """A game has ended: record its group if that is the last of it."""
         number = task.number // self.game.players
         if isinstance(result, Unfit):
-            self.complain(f"{result.name} is left out: {result}")
-            self.roster.drop(result.name)
+            if result.name in [each.name for each in self.roster.entrants.values()]:
+                self.complain(f"{result.name} is left out: {result}")
+                self.roster.drop(result.name)
             gone = [each for each, group in self.groups.items() if result.name in [who.name for who in group.agents]]
             for each in gone:
                 del self.groups[each]
@@ -170,7 +174,7 @@ class Arena:
         if len(group.records) == self.game.players:
             records = [group.records[each] for each in sorted(group.records)]
             self.games += self.store.add(self.game, group.agents, records)
-            del self.groups[number]
+            self.unrated.append(self.groups.pop(number).pair)
 
     def _spent(self, text: str, seconds: float, games: int) -> None:
         total, count = self.seconds.get(text, (0.0, 0))

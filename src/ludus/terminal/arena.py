@@ -9,7 +9,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rich.console import Group
 from rich.live import Live
+from rich.text import Text
 
 from ludus.arena.identity import labels
 from ludus.arena.loop import Arena
@@ -111,9 +113,8 @@ def play(arena: Arena, seconds: float | None, games: int | None) -> None:
                     print(line, file=sys.stderr, flush=True)
                     return
                 rows = rating_rows(arena.ratings, told_apart(arena))
-                table = rating_table(rows[: max(5, console.height - 5)])
-                table.title, table.title_justify = line, "left"
-                live.update(table, refresh=True)
+                table = rating_table(rows[: max(5, console.height - 4)])
+                live.update(Group(Text(line, no_wrap=True, overflow="ellipsis"), table), refresh=True)
 
             arena.run(go_on, report, games)
     finally:
