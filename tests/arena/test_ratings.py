@@ -6,7 +6,7 @@ import time
 import numpy as np
 import pytest
 
-from ludus.arena.ratings import ELO, Games, Tally, fit, outcome_odds
+from ludus.arena.ratings import ELO, Games, Tally, fit, outcome_odds, tallies_of
 from ludus.errors import BadOption
 from tests.arena.simulated import everyone_meets, play, probabilities, spread
 
@@ -166,6 +166,49 @@ def test_without_its_anchor_the_mean_is_fixed():
     assert ratings["a"].low < ratings["a"].rating < ratings["a"].high < math.inf
     assert fit(tallies, anchor="b").anchor == "b"
     assert fit(tallies, anchor=None).anchor is None
+
+
+def test_a_game_of_two_and_of_three():
+    assert tallies_of(["a", "b"], [-1, 1]) == [Tally("a", "b", 0, 0, 1)]
+    assert tallies_of(["a", "b"], [0, 0]) == [Tally("a", "b", 0, 1, 0)]
+    part = pytest.approx(2 / 3)
+    assert tallies_of(["a", "b", "c"], [1, 0.2, 0.2]) == [
+        ("a", "b", part, 0, 0, False),
+        ("a", "c", part, 0, 0, False),
+        ("b", "c", 0, part, 0, False),
+    ]
+
+
+@pytest.mark.parametrize("players", [3, 4])
+def test_the_intervals_of_games_with_more_players_are_cautious(players):
+    """Placements by Plackett and Luce's model, of which every pair is one of Bradley and Terry's."""
+    random = np.random.default_rng(9)
+    truth = spread(500, 600, 750, 900, 1000, 1100)
+    names, covered = list(truth), []
+    for _ in range(200):
+        tallies = []
+        for _ in range(60):
+            seats = [names[place] for place in random.choice(len(names), players, replace=False)]
+            tallies += tallies_of(seats, [truth[name] / ELO + random.gumbel() for name in seats])
+        covered += [row.low <= truth[row.name] <= row.high for row in fit(tallies).rows if row.name != "random"]
+    assert 0.95 <= np.mean(covered) <= 0.985
+
+
+def test_huge_counts_and_hopeless_ones_are_fitted_in_few_steps(monkeypatch):
+    """Where rounding is greater than what a step gains, and where hardly anything bounds a rating."""
+    looks = []
+    likelihood = Games.likelihood
+    monkeypatch.setattr(Games, "likelihood", lambda *given: looks.append(1) or likelihood(*given))
+    random = np.random.default_rng(10)
+    for _ in range(200):
+        looks.clear()
+        tallies = []
+        for _ in range(int(random.integers(1, 20))):
+            one, other = random.choice(6, 2, replace=False)
+            counts = (random.random(3) < 0.5) * random.integers(0, 10 ** random.integers(1, 7), 3)
+            tallies.append(Tally(f"a{one}", f"a{other}", *map(float, counts)))
+        assert all(math.isfinite(row.rating) for row in fit(tallies).rows)
+        assert len(looks) < 100
 
 
 def test_who_plays_itself_says_nothing():

@@ -20,6 +20,7 @@ often they cover the truth.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -97,6 +98,20 @@ class Ratings:
         x = (self[first].rating - self[second].rating + self.advantage[0]) / ELO
         win, draw, loss = outcome_odds(np.array(x), math.log(self.draws) if self.draws else -math.inf)
         return float(win), float(draw), float(loss)
+
+
+def tallies_of(agents: Sequence[str], values: Sequence[float]) -> list[Tally]:
+    """One game as tallies: the agents in the order of their seats, and what each of them got.
+
+    With more than two players, every two of them are a pair in which the better placed one wins, and nobody moved
+    first. The k (k - 1) / 2 pairs of a game depend on each other: each counts 2 / k, so that the intervals are a little
+    too wide rather than much too narrow.
+    """
+    weight, seated = 2 / len(agents), len(agents) == 2
+    return [
+        Tally(one, other, weight * (mine > theirs), weight * (mine == theirs), weight * (mine < theirs), seated)
+        for (one, mine), (other, theirs) in itertools.combinations(zip(agents, values, strict=True), 2)
+    ]
 
 
 def outcome_odds(x: np.ndarray, log_draws: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -251,7 +266,8 @@ class Games:
             while True:
                 tried = theta + length * step
                 new = self.likelihood(tried, virtual, prior)
-                if new[0] >= value + 1e-4 * length * gain or length < 1e-9:
+                # Near the top a full step is right, and what it gains is lost in rounding.
+                if new[0] >= value + 1e-4 * length * gain or gain < 1e-6 or length < 1e-6:
                     break
                 length /= 2
             theta, (value, gradient, information) = tried, new
