@@ -1,12 +1,13 @@
 """Ratings are those of greatest likelihood, and their intervals cover the truth as often as they say."""
 
+import itertools
 import math
 import time
 
 import numpy as np
 import pytest
 
-from ludus.arena.ratings import ELO, Games, Tally, fit, outcome_odds, tallies_of
+from ludus.arena.ratings import ELO, Games, Tally, fit, outcome_odds, pair_weight
 from ludus.errors import BadOption
 from tests.arena.simulated import everyone_meets, play, probabilities, spread
 
@@ -168,28 +169,18 @@ def test_without_its_anchor_the_mean_is_fixed():
     assert fit(tallies, anchor=None).anchor is None
 
 
-def test_a_game_of_two_and_of_three():
-    assert tallies_of(["a", "b"], [-1, 1]) == [Tally("a", "b", 0, 0, 1)]
-    assert tallies_of(["a", "b"], [0, 0]) == [Tally("a", "b", 0, 1, 0)]
-    part = pytest.approx(2 / 3)
-    assert tallies_of(["a", "b", "c"], [1, 0.2, 0.2]) == [
-        ("a", "b", part, 0, 0, False),
-        ("a", "c", part, 0, 0, False),
-        ("b", "c", 0, part, 0, False),
-    ]
-
-
 @pytest.mark.parametrize("players", [3, 4])
 def test_the_intervals_of_games_with_more_players_are_cautious(players):
     """Placements by Plackett and Luce's model, of which every pair is one of Bradley and Terry's."""
     random = np.random.default_rng(9)
     truth = spread(500, 600, 750, 900, 1000, 1100)
-    names, covered = list(truth), []
+    names, weight, covered = list(truth), pair_weight(players), []
     for _ in range(200):
         tallies = []
         for _ in range(60):
             seats = [names[place] for place in random.choice(len(names), players, replace=False)]
-            tallies += tallies_of(seats, [truth[name] / ELO + random.gumbel() for name in seats])
+            placed = sorted(seats, key=lambda name: truth[name] / ELO + random.gumbel(), reverse=True)
+            tallies += [Tally(*pair, weight, 0, 0, False) for pair in itertools.combinations(placed, 2)]
         covered += [row.low <= truth[row.name] <= row.high for row in fit(tallies).rows if row.name != "random"]
     assert 0.95 <= np.mean(covered) <= 0.985
 

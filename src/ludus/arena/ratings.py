@@ -20,7 +20,6 @@ often they cover the truth.
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -100,18 +99,13 @@ class Ratings:
         return float(win), float(draw), float(loss)
 
 
-def tallies_of(agents: Sequence[str], values: Sequence[float]) -> list[Tally]:
-    """One game as tallies: the agents in the order of their seats, and what each of them got.
+def pair_weight(players: int) -> float:
+    """What one game counts for each two of its players: 1 with two of them, less with more.
 
-    With more than two players, every two of them are a pair in which the better placed one wins, and nobody moved
-    first. The k (k - 1) / 2 pairs of a game depend on each other: each counts 2 / k, so that the intervals are a little
-    too wide rather than much too narrow.
+    A game of k players makes k (k - 1) / 2 pairs, each won by the better placed one. They depend on each other: counted
+    in full, intervals would be too narrow; counted 2 / k, they are a little too wide.
     """
-    weight, seated = 2 / len(agents), len(agents) == 2
-    return [
-        Tally(one, other, weight * (mine > theirs), weight * (mine == theirs), weight * (mine < theirs), seated)
-        for (one, mine), (other, theirs) in itertools.combinations(zip(agents, values, strict=True), 2)
-    ]
+    return 2 / players
 
 
 def outcome_odds(x: np.ndarray, log_draws: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
