@@ -1,12 +1,13 @@
 """Ratings are those of greatest likelihood, and their intervals cover the truth as often as they say."""
 
+import itertools
 import math
 import time
 
 import numpy as np
 import pytest
 
-from ludus.arena.ratings import ELO, Games, Tally, fit, outcome_odds
+from ludus.arena.ratings import ELO, Games, Tally, fit, outcome_odds, pair_weight
 from ludus.errors import BadOption
 from tests.arena.simulated import everyone_meets, play, probabilities, spread
 
@@ -166,6 +167,39 @@ def test_without_its_anchor_the_mean_is_fixed():
     assert ratings["a"].low < ratings["a"].rating < ratings["a"].high < math.inf
     assert fit(tallies, anchor="b").anchor == "b"
     assert fit(tallies, anchor=None).anchor is None
+
+
+@pytest.mark.parametrize("players", [3, 4])
+def test_the_intervals_of_games_with_more_players_are_cautious(players):
+    """Placements by Plackett and Luce's model, of which every pair is one of Bradley and Terry's."""
+    random = np.random.default_rng(9)
+    truth = spread(500, 600, 750, 900, 1000, 1100)
+    names, weight, covered = list(truth), pair_weight(players), []
+    for _ in range(200):
+        tallies = []
+        for _ in range(60):
+            seats = [names[place] for place in random.choice(len(names), players, replace=False)]
+            placed = sorted(seats, key=lambda name: truth[name] / ELO + random.gumbel(), reverse=True)
+            tallies += [Tally(*pair, weight, 0, 0, False) for pair in itertools.combinations(placed, 2)]
+        covered += [row.low <= truth[row.name] <= row.high for row in fit(tallies).rows if row.name != "random"]
+    assert 0.95 <= np.mean(covered) <= 0.985
+
+
+def test_huge_counts_and_hopeless_ones_are_fitted_in_few_steps(monkeypatch):
+    """Where rounding is greater than what a step gains, and where hardly anything bounds a rating."""
+    looks = []
+    likelihood = Games.likelihood
+    monkeypatch.setattr(Games, "likelihood", lambda *given: looks.append(1) or likelihood(*given))
+    random = np.random.default_rng(10)
+    for _ in range(200):
+        looks.clear()
+        tallies = []
+        for _ in range(int(random.integers(1, 20))):
+            one, other = random.choice(6, 2, replace=False)
+            counts = (random.random(3) < 0.5) * random.integers(0, 10 ** random.integers(1, 7), 3)
+            tallies.append(Tally(f"a{one}", f"a{other}", *map(float, counts)))
+        assert all(math.isfinite(row.rating) for row in fit(tallies).rows)
+        assert len(looks) < 100
 
 
 def test_who_plays_itself_says_nothing():

@@ -10,6 +10,7 @@ Before that everybody must be connected to the anchor by games, as otherwise not
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Collection, Iterable, Sequence
 
@@ -19,7 +20,7 @@ from ludus.arena.ratings import ELO, Ratings, Tally, fit, outcome_odds
 from ludus.errors import BadOption
 
 Cost = Callable[[str, str], float]
-"""What a game of these two costs, in any unit, such as seconds."""
+"""What a game of these two costs, in any unit, such as seconds, whoever moves first."""
 
 
 def next_pairing(
@@ -85,11 +86,12 @@ def _most_telling(
             change = covariance[:, i] - covariance[:, j]
             covariance = covariance - np.outer(change, change) * told[i, j] / (1 + told[i, j] * (change[i] - change[j]))
     gain = expected_gain(covariance, told, matter if matter.any() else np.ones(len(agents)))
+    first, second = np.triu_indices(len(agents), 1)
+    worth = gain[first, second]
     if cost is not None:
-        gain = gain / np.array([[cost(one, other) if one != other else 1.0 for other in agents] for one in agents])
-    np.fill_diagonal(gain, -1.0)
-    first, second = divmod(int(gain.argmax()), len(agents))
-    return agents[first], agents[second]
+        worth = worth / np.array([cost(*pair) for pair in itertools.combinations(agents, 2)])
+    best = int(worth.argmax())
+    return agents[first[best]], agents[second[best]]
 
 
 def _information(apart: np.ndarray, advantage: float, draws: float) -> np.ndarray:

@@ -99,6 +99,15 @@ class Ratings:
         return float(win), float(draw), float(loss)
 
 
+def pair_weight(players: int) -> float:
+    """What one game counts for each two of its players: 1 with two of them, less with more.
+
+    A game of k players makes k (k - 1) / 2 pairs, each won by the better placed one. They depend on each other: counted
+    in full, intervals would be too narrow; counted 2 / k, they are a little too wide.
+    """
+    return 2 / players
+
+
 def outcome_odds(x: np.ndarray, log_draws: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The probabilities of win, draw and loss, each of the shape of x, which is in natural units."""
     logits = np.stack([x / 2, np.full_like(x, log_draws), -x / 2])
@@ -251,7 +260,8 @@ class Games:
             while True:
                 tried = theta + length * step
                 new = self.likelihood(tried, virtual, prior)
-                if new[0] >= value + 1e-4 * length * gain or length < 1e-9:
+                # Near the top a full step is right, and what it gains is lost in rounding.
+                if new[0] >= value + 1e-4 * length * gain or gain < 1e-6 or length < 1e-6:
                     break
                 length /= 2
             theta, (value, gradient, information) = tried, new
