@@ -53,7 +53,7 @@ AnchorRating = Annotated[float, typer.Option("--anchor-rating", metavar="R", hel
 
 AGENTS = (
     "Agents: random, greedy, adversarial:3 (plies ahead), uct:10000 (simulations a move), uct:2s (seconds), "
-    "uct:1000:c=0.7, solver, human."
+    "uct:1000:c=0.7, zero:RUN (a trained one), solver, human."
 )
 
 
@@ -216,8 +216,11 @@ def arena(
       ludus arena uct:100 uct:1000 adversarial:3 --game breakthrough --games 400
       ludus arena runs/connect4-20261115-101500 --series 'before:1,10 nearest:uct:2'
     """
+    from ludus.errors import BadOption
     from ludus.terminal.arena import run_arena
 
+    if option and not game:
+        raise BadOption("--option needs a --game; that of a run has its options")
     run_arena(
         entrants,
         make_game(game, option) if game else None,
@@ -238,7 +241,7 @@ def arena(
 @app.command(short_help="Show the ratings of recorded games.")
 def ratings(
     results: Annotated[
-        str | None, typer.Argument(metavar="[RUN|FILE]", help="By default, where the latest results are.")
+        str | None, typer.Argument(metavar="RUN|FILE", help="By default, where the latest results are.")
     ] = None,
     method: Annotated[
         str, typer.Option(metavar="NAME", help="likelihood, or seed: the older estimator, to compare.")
@@ -268,7 +271,7 @@ def ratings(
 def replay(
     results: Annotated[str, typer.Argument(metavar="RUN|FILE", help="Where it was recorded.")],
     number: Annotated[
-        int | None, typer.Argument(metavar="[NUMBER]", help="Which game; else, the latest are listed.")
+        int | None, typer.Argument(metavar="NUMBER", help="Which game; else, the latest are listed.")
     ] = None,
     all: Annotated[bool, typer.Option("--all", help="Print all of it, instead of waiting at every move.")] = False,
 ) -> None:

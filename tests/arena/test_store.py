@@ -97,9 +97,9 @@ def test_placements_become_pairs(path):
         store.add(game, three, [record((2, 0, 1), (1.0, -1.0, 0.0), 1)])
         assert sorted(store.tallies(game.identity)) == sorted(
             [
-                Tally(three[2].text, three[0].text, 1, 0, 0, False),
-                Tally(three[2].text, three[1].text, 1, 0, 0, False),
-                Tally(three[0].text, three[1].text, 0, 0, 1, False),
+                Tally(three[2].text, three[0].text, 2 / 3, 0, 0, False),
+                Tally(three[2].text, three[1].text, 2 / 3, 0, 0, False),
+                Tally(three[0].text, three[1].text, 0, 0, 2 / 3, False),
             ]
         )
 

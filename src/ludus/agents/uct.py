@@ -153,9 +153,10 @@ class UctAgent:
             forest = self._make_forest(64)
             forest.plant(start)
             forest.search(self.evaluator, simulations=2)
+            forest.roots()
+            forest.line()
             child = start.play(start.actions[0])
             forest.move(as_row(self.game, child.action), child)
-            forest.line()
         self.warm = True
 
 

@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ludus.arena.ratings import Tally
+from ludus.arena.ratings import Tally, pair_weight
 from ludus.arena.record import GameRecord, Thought
 from ludus.errors import LudusError
 
@@ -236,7 +236,11 @@ class Store:
             " WHERE rules.identity = ? AND a.agent <> b.agent GROUP BY a.agent, b.agent ORDER BY a.agent, b.agent",
             game,
         )
-        return [Tally(one, other, won, drawn, lost, players == 2) for one, other, won, drawn, lost, players in rows]
+        tallies = []
+        for one, other, won, drawn, lost, players in rows:
+            weight = pair_weight(players)
+            tallies.append(Tally(one, other, weight * won, weight * drawn, weight * lost, players == 2))
+        return tallies
 
     def count(self, game: str) -> int:
         return self._all("SELECT count(*) FROM games JOIN rules ON rules = rules.id WHERE identity = ?", game)[0][0]

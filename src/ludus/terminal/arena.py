@@ -112,7 +112,7 @@ def play(arena: Arena, seconds: float | None, games: int | None) -> None:
                 if not console.is_terminal:
                     print(line, file=sys.stderr, flush=True)
                     return
-                rows = rating_rows(arena.ratings, told_apart(arena))
+                rows = rating_rows(arena.ratings, told_apart(arena), arena.game.players)
                 table = rating_table(rows[: max(5, console.height - 4)])
                 live.update(Group(Text(line, no_wrap=True, overflow="ellipsis"), table), refresh=True)
 

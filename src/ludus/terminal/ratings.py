@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ludus.arena.identity import labels
-from ludus.arena.ratings import fit
+from ludus.arena.ratings import fit, pair_weight
 from ludus.arena.store import FILE, BadResults, Store, StoredRules
 from ludus.errors import BadOption
 from ludus.terminal.show import new_table, print_table
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from ludus.arena.identity import Identity
-    from ludus.arena.ratings import Ratings
+    from ludus.arena.ratings import Rating, Ratings
 
 METHODS = ("likelihood", "seed")
 PLOTS = ("learning", "times", "matrix", "move-times")
@@ -82,7 +82,7 @@ def print_ratings(store: Store, game: str, players: int, ratings: Ratings) -> No
         return
     names = labels((text, each.label) for text, each in store.identities().items())
     print()
-    print_table(rating_table(rating_rows(ratings, names)))
+    print_table(rating_table(rating_rows(ratings, names, players)))
     print()
     if ratings.anchor is None:
         print("The anchor has not played: ratings are relative to the mean.")
@@ -96,15 +96,16 @@ def print_ratings(store: Store, game: str, players: int, ratings: Ratings) -> No
         print(f"Lost by a crash, an illegal move or too much time: {failed}. ludus replay says more.")
 
 
-def rating_rows(ratings: Ratings, names: dict[str, str]) -> list[tuple[str, ...]]:
+def rating_rows(ratings: Ratings, names: dict[str, str], players: int = 2) -> list[tuple[str, ...]]:
     """The cells of the table, best first."""
+    pairs = (players - 1) * pair_weight(players)  # that a game counts as, for each of its players
     return [
         (
             str(place),
             names.get(row.name, row.name) + ("" if row.connected else " (not connected)"),
             f"{row.rating:.0f}",
             "anchor" if row.name == ratings.anchor else f"{_bound(row.low)} to {_bound(row.high)}",
-            f"{row.games:,.0f}",
+            f"{row.games / pairs:,.0f}",
             f"{100 * row.score:.1f} %",
         )
         for place, row in enumerate(ratings.rows, 1)
@@ -153,19 +154,18 @@ def draw(store: Store, rules: StoredRules, ratings: Ratings, kind: str, file: st
         plots.plot_matrix(tallies, file, title, [names[name] for name in order])
     else:
         times = move_times(store, rules.identity)
+        rows = [row for row in _without_older(ratings, agents) if times[row.name]]
         if kind == "times":
+            seconds = {row.name: _mean([each for ply in times[row.name].values() for each in ply]) for row in rows}
             plots.plot_times(
                 [
                     plots.TimePoint(
                         names[row.name],
-                        max(1e-6, _mean([each for ply in times[row.name].values() for each in ply])),
-                        row.rating,
-                        row.low,
-                        row.high,
-                        _line(agents[row.name]) if agents[row.name].checkpoint is not None else agents[row.name].kind,
+                        max(1e-6, seconds[row.name]),
+                        *row[1:4],
+                        _line(agents[row.name]).partition(":")[0],
                     )
-                    for row in ratings.rows
-                    if times[row.name]
+                    for row in rows
                 ],
                 file,
                 title,
@@ -173,13 +173,22 @@ def draw(store: Store, rules: StoredRules, ratings: Ratings, kind: str, file: st
         else:
             plots.plot_move_times(
                 [
-                    plots.MoveTime(names[text], ply, _mean(seconds))
-                    for text, plies in times.items()
-                    for ply, seconds in sorted(plies.items())
+                    plots.MoveTime(names[row.name], ply, _mean(seconds))
+                    for row in rows
+                    for ply, seconds in sorted(times[row.name].items())
                 ],
                 file,
                 title,
             )
+
+
+def _without_older(ratings: Ratings, agents: dict[str, Identity]) -> list[Rating]:
+    """Of the checkpoints of a run, the latest: all of them take the same time."""
+    latest: dict[str, int] = {}
+    for row in ratings.rows:
+        agent = agents[row.name]
+        latest[_line(agent)] = max(latest.get(_line(agent), 0), agent.checkpoint or 0)
+    return [row for row in ratings.rows if (agents[row.name].checkpoint or 0) == latest[_line(agents[row.name])]]
 
 
 def _line(agent: Identity) -> str:
