@@ -90,6 +90,23 @@ def test_the_same_failures_in_both_seats_do_not_hurt_the_next_game(workers):
     assert [record.reason for record in records] == [""] * 6
 
 
+def test_a_worker_that_is_ended_from_outside_is_replaced(workers):
+    list(workers.play(tasks_of(("random", "random"), 2, seed=1)))
+    for worker in workers.workers:
+        os.kill(worker.process.pid, signal.SIGKILL)
+        worker.process.join()
+    records = [record for record in workers.play(tasks_of(("random", "random"), 2, seed=1)) if record]
+    assert [record.reason for record in records] == [""] * 2
+
+
+def test_a_busy_parent_does_not_cost_anybody_the_game(workers):
+    task = tasks_of(("random", "random"), 2, seed=1)[0]
+    workers.begin(task)
+    time.sleep(2 * workers.move_limit)
+    ((_, record),) = workers.wait(5)
+    assert record.reason == ""
+
+
 @pytest.mark.parametrize("how", ["unmade", "unmade-and-dead"])
 def test_an_agent_that_cannot_be_made_is_named(workers, how):
     with pytest.raises(Unfit, match="cannot be made") as caught:

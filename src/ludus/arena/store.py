@@ -265,39 +265,25 @@ class Store:
             raise BadResults(f"{self.path} has no game {number}; games are numbered from 1 to {last[0] or 0}")
         return found[0]
 
-    def games(self, game: str) -> Iterator[StoredGame]:
-        """All games of one, given by its identity."""
-        yield from self._stored("WHERE rules.identity = ? ORDER BY games.id", game)
+    def games(self, game: str, most: int = -1) -> list[StoredGame]:
+        """The latest games, by default all, of one that is given by its identity; in the order in which they ended."""
+        return self._stored("WHERE rules.identity = ? ORDER BY games.id DESC LIMIT ?", game, most)[::-1]
 
-    def _stored(self, which: str, given: Any) -> list[StoredGame]:
-        games = self._all(
-            "SELECT games.id, rules.identity, seed, opening, actions, moves, thoughts, reason, seconds, code, ended"
-            f" FROM games JOIN rules ON rules = rules.id {which}",
-            given,
+    def _stored(self, which: str, *given: Any) -> list[StoredGame]:
+        chosen = f"FROM games JOIN rules ON rules = rules.id {which}"
+        seats: dict[int, list[Any]] = {}
+        for game, *seat in self._all(
+            "SELECT game, label, identity, seed, value FROM seats JOIN agents ON agents.id = agent"
+            f" WHERE game IN (SELECT games.id {chosen}) ORDER BY game, player",
+            *given,
+        ):
+            seats.setdefault(game, []).append(seat)
+        rows = self._all(
+            "SELECT games.id, rules.identity, seed, opening, actions, moves, thoughts, reason, seconds, code, ended "
+            + chosen,
+            *given,
         )
-        return [self._read(*row) for row in games]
-
-    def _read(self, id: int, rules: str, seed: int, opening: int, *row: Any) -> StoredGame:
-        actions, moves, thoughts, reason, seconds, code, ended = row
-        seats = self._all(
-            "SELECT label, identity, seed, value FROM seats JOIN agents ON agents.id = agent WHERE game = ?"
-            " ORDER BY player",
-            id,
-        )
-        names, identities, seeds, values = zip(*seats, strict=True)
-        record = GameRecord(
-            seed,
-            tuple(range(len(seats))),
-            tuple(tuple(action) if isinstance(action, list) else action for action in json.loads(actions)),
-            tuple(json.loads(moves)),
-            values,
-            opening,
-            seeds,
-            tuple(tuple(Thought(*thought) for thought in ply) for ply in json.loads(thoughts)),
-            seconds,
-            reason,
-        )
-        return StoredGame(id, rules, names, identities, record, code, ended)
+        return [_read(row, seats[row[0]]) for row in rows if row[0] in seats]  # one may have been added in between
 
     def _all(self, query: str, *given: Any) -> list[Any]:
         with self._explained():
@@ -356,6 +342,24 @@ class Store:
             raise BadResults(f"{self.path} is damaged ({error}): move it away, and a new one is begun") from error
         except OSError as error:
             raise BadResults(f"{self.path} cannot be used: {error.strerror or error}") from error
+
+
+def _read(row: tuple[Any, ...], seats: list[Any]) -> StoredGame:
+    id, rules, seed, opening, actions, moves, thoughts, reason, seconds, code, ended = row
+    names, identities, seeds, values = zip(*seats, strict=True)
+    record = GameRecord(
+        seed,
+        tuple(range(len(seats))),
+        tuple(tuple(action) if isinstance(action, list) else action for action in json.loads(actions)),
+        tuple(json.loads(moves)),
+        values,
+        opening,
+        seeds,
+        tuple(tuple(Thought(*thought) for thought in ply) for ply in json.loads(thoughts)),
+        seconds,
+        reason,
+    )
+    return StoredGame(id, rules, names, identities, record, code, ended)
 
 
 def _compact(value: Any) -> str:

@@ -87,6 +87,9 @@ class Workers:
 
     def begin(self, task: Task) -> None:
         """Have a game played; there must be a free worker."""
+        for gone in [worker for worker in self.workers if worker.task is None and not worker.process.is_alive()]:
+            _end(gone)  # somebody ended it while it had nothing to do
+            self.workers.remove(gone)
         worker = next((worker for worker in self.workers if worker.task is None), None)
         if worker is None:
             if len(self.workers) >= self.count:
@@ -107,8 +110,10 @@ class Workers:
             for worker in busy:
                 task = worker.task
                 assert task is not None
-                result = self._listen(worker) if worker.pipe in ready else None
-                if result is None and time.monotonic() > worker.deadline:
+                result = None
+                if worker.pipe in ready:
+                    result = self._listen(worker)
+                elif time.monotonic() > worker.deadline:
                     result = self._give_up(worker, f"hung: no answer in {self._limit(worker):g} s")
                 if result is not None:
                     worker.task = None

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from ludus.arena.ratings import Rating, Ratings
 
 METHODS = ("likelihood", "seed")
+GAMES_TIMED = 5000
+"""Times for moves are means over so many of the latest games."""
 PLOTS = ("learning", "times", "matrix", "move-times")
 
 
@@ -199,7 +201,7 @@ def _line(agent: Identity) -> str:
 def move_times(store: Store, game: str) -> dict[str, dict[int, list[float]]]:
     """For each agent (its identity) and ply, from 1, the seconds that it took there in each game."""
     times: dict[str, dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
-    for each in store.games(game):
+    for each in store.games(game, GAMES_TIMED):
         for ply, thoughts in enumerate(each.record.thoughts, each.record.opening + 1):
             for thought in thoughts:
                 times[each.identities[thought.player]][ply].append(thought.seconds)
