@@ -113,9 +113,11 @@ def expected_gain(covariance: np.ndarray, told: np.ndarray, matter: np.ndarray) 
     """
     covariance = covariance - covariance.mean(axis=0)
     covariance = covariance - covariance.mean(axis=1, keepdims=True)
-    squared = covariance @ (matter[:, None] * covariance)
-    own = squared.diagonal()
-    shrinks = own[:, None] + own[None, :] - 2 * squared
-    variance = covariance.diagonal()
-    apart = variance[:, None] + variance[None, :] - 2 * covariance
-    return told * shrinks / (1 + told * apart)
+    shrinks = _variances(covariance @ (matter[:, None] * covariance))
+    return told * shrinks / (1 + told * _variances(covariance))
+
+
+def _variances(covariance: np.ndarray) -> np.ndarray:
+    """Of the difference of every two ratings, [A, A]."""
+    own = covariance.diagonal()
+    return own[:, None] + own[None, :] - 2 * covariance
