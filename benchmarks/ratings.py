@@ -11,10 +11,10 @@ import numpy as np
 
 from benchmarks.measuring import Table
 from ludus.arena.pairing import next_pairing
-from ludus.arena.ratings import Ratings, Tally, fit
+from ludus.arena.ratings import Ratings, Tally, fit, pair_weight
 from ludus.arena.seed_ratings import fit_seed
 from ludus.arena.sequential import Sequential, p_value
-from tests.arena.simulated import everyone_meets, play, spread
+from tests.arena.simulated import everyone_meets, placements, play, spread
 from tests.arena.test_sequential import pair_points
 
 LADDER = spread(500, 700, 900, 1000, 1200, 1250, 1400, 1700, 1900, 2000)
@@ -50,6 +50,7 @@ def coverage(report: Table) -> None:
         (spread(500, 600, 700, 850, 1000, 1100), 5, 0.0),
         (spread(500, 600, 700, 850, 1000, 1100), 5, 2.0),
         (spread(500, 900, 1300, 1700, 2100), 10, 0.5),
+        (spread(500, 700), 5, 0.5),
         (spread(500, 700), 20, 0.5),
     ):
         random = np.random.default_rng(2)
@@ -58,6 +59,18 @@ def coverage(report: Table) -> None:
         apart = max(truth.values()) - 500
         what = f"Coverage: {len(truth)} agents up to {apart:.0f} apart, 2 x {games} games a pair, nu = {draws:g}"
         report(what, share, goal="93 to 97 %")
+
+
+def more_players(report: Table) -> None:
+    """Sixty games, in which every pair counts less than a game; and in full, for comparison."""
+    truth = spread(500, 600, 750, 900, 1000, 1100)
+    for players in (3, 4):
+        shares = []
+        for weight in (pair_weight(players), 1.0):
+            random = np.random.default_rng(7)
+            hits = [hit(truth, fit(placements(random, truth, 60, players, weight))) for _ in range(1000)]
+            shares.append(f"{100 * np.mean(hits):.1f} %")
+        report(f"Coverage: 60 games of {players} players, 6 agents", shares[0], f"pairs counted in full: {shares[1]}")
 
 
 def older(report: Table) -> None:
@@ -164,6 +177,7 @@ def p_values(report: Table) -> None:
 def run(report: Table) -> None:
     speed(report)
     coverage(report)
+    more_players(report)
     older(report)
     sequential(report)
     p_values(report)
