@@ -1,5 +1,6 @@
 """Tournaments between agents of known strength: what the statistics are tested against."""
 
+import itertools
 import math
 
 import numpy as np
@@ -23,6 +24,19 @@ def everyone_meets(random, truth, games, advantage=0.0, draws=0.0):
     """Every agent moves first in so many games against every other."""
     pairs = [(one, other) for one in truth for other in truth if one != other]
     return [play(random, truth, *pair, games, advantage, draws) for pair in pairs]
+
+
+def placements(random, truth, games, players, weight):
+    """Games of so many agents each, placed by Plackett and Luce's model; each pair of a game counts `weight`.
+
+    Every pair by itself then follows Bradley and Terry's model.
+    """
+    names, tallies = list(truth), []
+    for _ in range(games):
+        seats = [names[place] for place in random.choice(len(names), players, replace=False)]
+        placed = sorted(seats, key=lambda name: truth[name] / ELO + random.gumbel(), reverse=True)
+        tallies += [Tally(*pair, weight, 0.0, 0.0, seated=False) for pair in itertools.combinations(placed, 2)]
+    return tallies
 
 
 def spread(*ratings):

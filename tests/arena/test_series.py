@@ -1,5 +1,8 @@
 """Who takes part in a run's arena, and which games a series asks for."""
 
+import os
+import time
+
 import pytest
 
 import ludus
@@ -66,6 +69,14 @@ def test_many_checkpoints_are_thinned_out():
     # One more at a time: those that were chosen for good stay, until half of them go at once.
     before = thinned(list(range(1, 60)), None)[:-1]
     assert set(before) <= set(thinned(list(range(1, 61)), None))
+
+
+def test_the_latest_waits_until_the_run_has_settled(hollow_run):
+    run = hollow_run(*range(1, 31))
+    assert [each.checkpoint for each in roster_of(run).entrants.values()][-1] == 29
+    hour_ago = time.time() - 3600
+    os.utime(run.checkpoint(30) / "player.safetensors", (hour_ago, hour_ago))
+    assert [each.checkpoint for each in roster_of(run).entrants.values()][-2:] == [29, 30]
 
 
 def test_agents_and_runs_are_told_apart():

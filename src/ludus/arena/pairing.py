@@ -2,8 +2,10 @@
 
 A pair of games with swapped seats adds information to the likelihood: twice the variance of the score that the ratings
 foretell, in the direction of the two agents' difference. From the covariance of the ratings follows by how much the
-variances of all of them would shrink (Sherman and Morrison), for every pair at once. So agents of similar strength and
-with few games meet; a foregone conclusion is not played. This is what designs of experiments call A-optimality.
+variances of all differences between them would shrink (Sherman and Morrison), for every pair at once. So agents of
+similar strength and with few games meet; a foregone conclusion is not played. Designs of experiments call this
+A-optimality. Differences between all, not those to the anchor alone: otherwise most games would go into the foot of the
+ladder, where they help every agent a little and the comparison of two good ones not at all.
 
 Before that everybody must be connected to the anchor by games, as otherwise nothing can be compared.
 """
@@ -105,13 +107,17 @@ def _information(apart: np.ndarray, advantage: float, draws: float) -> np.ndarra
 
 
 def expected_gain(covariance: np.ndarray, told: np.ndarray, matter: np.ndarray) -> np.ndarray:
-    """By how much the summed variance of the ratings that matter shrinks, for every pair: [A, A].
+    """By how much the variance of the ratings that matter shrinks in sum, each less the mean of all: [A, A], by pair.
 
     `covariance` and `told`, the information of each pair, are [A, A], `matter` [A].
     """
-    squared = covariance @ (matter[:, None] * covariance)
-    own = squared.diagonal()
-    shrinks = own[:, None] + own[None, :] - 2 * squared
-    variance = covariance.diagonal()
-    apart = variance[:, None] + variance[None, :] - 2 * covariance
-    return told * shrinks / (1 + told * apart)
+    covariance = covariance - covariance.mean(axis=0)
+    covariance = covariance - covariance.mean(axis=1, keepdims=True)
+    shrinks = _variances(covariance @ (matter[:, None] * covariance))
+    return told * shrinks / (1 + told * _variances(covariance))
+
+
+def _variances(covariance: np.ndarray) -> np.ndarray:
+    """Of the difference of every two ratings, [A, A]."""
+    own = covariance.diagonal()
+    return own[:, None] + own[None, :] - 2 * covariance

@@ -151,9 +151,8 @@ def plot_times(points: Iterable[TimePoint], file: str | Path, title: str = "") -
     axes.set_xscale("log")
     bottom, top = _limits(points)
     axes.set_ylim(bottom, top)
-    seconds = np.array([point.seconds for point in points])
-    room = max(0.35, 0.12 * math.log10(seconds.max() / seconds.min()))
-    axes.set_xlim(seconds.min() / 10**room, seconds.max() * 10**room)
+    logs = np.log10([point.seconds for point in points])
+    axes.set_xlim(10.0 ** math.floor(logs.min() - 0.1), 10.0 ** math.ceil(logs.max() + 0.1))
     axes.xaxis.set_major_formatter(lambda value, _: in_words(value))
     axes.xaxis.set_minor_formatter("")
     names = list(dict.fromkeys(point.series for point in points))
@@ -272,6 +271,9 @@ def _whole_numbers(axes: Axes) -> None:
     from matplotlib.ticker import MaxNLocator
 
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    left, right = axes.get_xlim()
+    if right - left < 1:  # there is a single one
+        axes.set_xlim((left + right) / 2 - 1, (left + right) / 2 + 1)
 
 
 def _grouped(points: Iterable[LearningPoint], file: str | Path) -> dict[str, list[LearningPoint]]:
@@ -292,7 +294,7 @@ def _limits(points: Sequence[LearningPoint | TimePoint], more: Sequence[float] =
     """Of the axis of ratings: intervals without an end reach its edge."""
     ends = [value for point in points for value in (point.rating, point.low, point.high) if math.isfinite(value)]
     low, high = min([*ends, *more]), max([*ends, *more])
-    margin = max(20.0, 0.06 * (high - low))
+    margin = max(100.0 - (high - low) / 2, 0.06 * (high - low))  # at least 200 points from end to end
     return low - margin, high + margin
 
 

@@ -74,7 +74,7 @@ class Ratings:
     """What a fit found, in points of Elo."""
 
     rows: list[Rating]
-    """Best first."""
+    """Best first; who is not connected to the anchor comes after all who are."""
     advantage: tuple[float, float, float]
     """Of moving first: estimate, low, high."""
     draws: float
@@ -145,19 +145,9 @@ def fit(
     low = np.where(lacks_low, -np.inf, ratings - reach)
     high = np.where(lacks_high, np.inf, ratings + reach)
     played, points = games.played()
-    best = np.argsort(-ratings, kind="stable")
-    rows = [
-        Rating(
-            games.names[i],
-            float(ratings[i]),
-            float(low[i]),
-            float(high[i]),
-            float(played[i]),
-            float(points[i] / played[i]),
-            bool(groups[i] == 0),
-        )
-        for i in best
-    ]
+    best = np.lexsort((-ratings, groups != 0))
+    columns = [column[best].tolist() for column in (ratings, low, high, played, points / played, groups == 0)]
+    rows = [Rating(games.names[i], *numbers) for i, *numbers in zip(best, *columns, strict=True)]
     seat, reach_of_seat = ELO * theta[count], Z95 * ELO * math.sqrt(max(covariance[count, count], 0))
     return Ratings(
         rows,

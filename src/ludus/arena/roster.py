@@ -1,11 +1,12 @@
 """Who takes part in an arena: agents by name, the checkpoints of runs, and yardsticks to measure those by.
 
 Runs are looked at again and again: one that is still training gets new checkpoints while it is rated. When they are
-many, every second, fourth ... of them takes part, and always the latest.
+many, every second, fourth ... of them takes part, and the latest once no other has come after it for a while.
 """
 
 from __future__ import annotations
 
+import time
 import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -26,6 +27,9 @@ SIMULATIONS = 100
 """A move, of checkpoints."""
 MOST = 24
 """Checkpoints of one run that take part, unless told otherwise."""
+
+SETTLED = 60.0
+"""Seconds without a new checkpoint after which the latest takes part, whatever its number."""
 
 
 @dataclass(frozen=True)
@@ -94,7 +98,7 @@ class Roster:
         found = {each.text: each for each in self.fixed}
         for run, plan in self.runs:
             self.series[run.folder] = []
-            for number in thinned(run.checkpoints(), plan.every):
+            for number in thinned(run.checkpoints(), plan.every, settled(run)):
                 try:
                     each = identify(f"zero:{run.folder}@{number}:{plan.simulations}", self.game)
                 except (LudusError, OSError):  # being written, or removed, this very moment
@@ -111,9 +115,18 @@ class Roster:
         self.refresh()
 
 
-def thinned(checkpoints: list[int], every: int | None) -> list[int]:
-    """Every so many, the latest included. Those once chosen stay, as long as the stride does not double."""
+def settled(run: Run) -> bool:
+    """Has the run had no new checkpoint for a while? While it trains, each would be the latest for seconds only."""
+    latest = run.checkpoint(run.checkpoints()[-1]) / "player.safetensors" if run.checkpoints() else None
+    try:
+        return latest is not None and time.time() - latest.stat().st_mtime > SETTLED
+    except OSError:
+        return False
+
+
+def thinned(checkpoints: list[int], every: int | None, latest: bool = True) -> list[int]:
+    """Every so many, and the latest if told so. Those once chosen stay, until the stride doubles."""
     stride = every or 1
     while every is None and len(checkpoints) > MOST * stride:
         stride *= 2
-    return sorted({*checkpoints[::stride], *checkpoints[-1:]})
+    return sorted({*checkpoints[::stride], *(checkpoints[-1:] if latest else [])})

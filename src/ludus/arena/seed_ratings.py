@@ -16,7 +16,6 @@ weigh as much as even ones, and seats are ignored. Its intervals only follow the
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 
 import numpy as np
@@ -52,15 +51,13 @@ def fit_seed(tallies: Iterable[Tally], anchor: str | None = "random", anchor_rat
         shared = weights @ covariance[before]
         covariance[agent] = covariance[:, agent] = shared
         covariance[agent, agent] = shared[before] @ weights + ELO**2 * (weights**2 @ (1 / won + 1 / lost))
-    best = np.argsort(-ratings, kind="stable")
-    rows = []
-    for i in best:
-        reach = Z95 * math.sqrt(covariance[i, i])
-        score = float(points[i].sum() / played[i])
-        rating = float(ratings[i])
-        rows.append(
-            Rating(games.names[i], rating, rating - reach, rating + reach, float(played[i]), score, bool(connected[i]))
-        )
+    best = np.lexsort((-ratings, ~connected))
+    reach = Z95 * np.sqrt(covariance.diagonal())
+    score = points.sum(axis=1) / played
+    columns = [
+        column[best].tolist() for column in (ratings, ratings - reach, ratings + reach, played, score, connected)
+    ]
+    rows = [Rating(games.names[i], *numbers) for i, *numbers in zip(best, *columns, strict=True)]
     return Ratings(rows, (0.0, 0.0, 0.0), 0.0, covariance[np.ix_(best, best)], anchor if known else None)
 
 
