@@ -90,11 +90,14 @@ def read_limit(text: str | None, name: str = "--limit") -> float | None:
 def read_parallel(given: int | None) -> int:
     """How many games at once."""
     from ludus.errors import BadOption
-    from ludus.search.forest import threads_of_this_machine
 
-    if given is not None and given < 1:
+    if given is None:
+        from ludus.search.forest import threads_of_this_machine
+
+        return threads_of_this_machine()
+    if given < 1:
         raise BadOption(f"--parallel must be at least 1, not {given}")
-    return given or threads_of_this_machine()
+    return given
 
 
 def read_size(text: str) -> int:

@@ -98,10 +98,10 @@ def test_equal_time(run):
 
 @pytest.mark.usefixtures("misbehaving")
 def test_an_agent_that_fails_loses_and_the_match_goes_on(run):
-    code, shown, error = run("match", "tictactoe", "misbehaving:hang", "random", "--games", "4", "--move-limit", "0.5")
+    code, shown, error = run("match", "tictactoe", "misbehaving:hang", "random", "--games", "4", "--move-limit", "1")
     assert code == 0
     assert "0 / 0 / 4" in shown
-    assert error == "lost by failing: hung: no answer in 0.5 s"
+    assert error == "lost by failing: hung: no answer in 1 s"
 
 
 # --- ratings and replay -----------------------------------------------------------------------------------------------

@@ -55,7 +55,7 @@ def test_it_finds_out_who_is_stronger(store):
 @pytest.mark.usefixtures("misbehaving")
 def test_it_goes_on_whatever_agents_do(store):
     agents = ["uct:5", *(f"misbehaving:{how}" for how in ("crash", "hang", "die", "cheat", "unmade"))]
-    arena, said = play(store, agents, 40, parallel=2, move_limit=0.7, opening=0)
+    arena, said = play(store, agents, 40, parallel=2, move_limit=1.5, opening=0)
     assert said == ["misbehaving:unmade is left out: misbehaving:unmade: RuntimeError: this agent cannot be made "
                     "(misbehaving.py, line 42)"]  # fmt: skip
     assert store.count(GAME.identity) >= 38  # those of the one left out were given up
@@ -113,7 +113,7 @@ def test_it_stops_when_told(store):
 
 
 def program(path, *more):
-    command = [sys.executable, "-m", "ludus.cli", "arena", "uct:5", "uct:20", "--game", "tictactoe", "--parallel", "1"]
+    command = [sys.executable, "-m", "ludus.cli", "arena", "greedy", "random", "--game", "tictactoe", "--parallel", "1"]
     command += ["--results", str(path), *more]
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 

@@ -6,7 +6,9 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -214,6 +216,19 @@ def test_two_processes_at_once_do_not_harm_each_other(path):
             Tally(RANDOM.text, UCT.text, 250, 0, 0),
             Tally(UCT.text, RANDOM.text, 250, 0, 0),
         ]
+
+
+def test_several_that_begin_a_file_at_once(tmp_path):
+    """Nobody takes the half-made file of another for one of another program."""
+
+    def begin(path):
+        barrier.wait()
+        Store(path).close()
+
+    for turn in range(40):
+        barrier = threading.Barrier(8)
+        with ThreadPoolExecutor(8) as threads:
+            list(threads.map(begin, [tmp_path / f"{turn}.sqlite"] * 8))
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals as on Unix")

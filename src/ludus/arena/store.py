@@ -293,22 +293,20 @@ class Store:
 
     def _prepare(self) -> None:
         """Make the tables in a new file; refuse one that is not ours, or newer than we are."""
-        mark, version = self._pragma("application_id"), self._pragma("user_version")
-        if mark == 0 and version == 0 and not self._tables():
-            with self._writing():  # another process may have been quicker
-                if not self._tables():
+        if self._pragma("application_id") != MARK:
+            with self._writing():  # another process may be making them this very moment: look again, alone
+                if self._pragma("application_id") != MARK:
+                    if (
+                        self._pragma("user_version")
+                        or self.base.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+                    ):
+                        raise BadResults(f"{self.path} is a database of another program: give another file for results")
                     for statement in TABLES.split(";\n"):
                         self.base.execute(statement)
                     self.base.execute(f"PRAGMA application_id = {MARK}")
                     self.base.execute(f"PRAGMA user_version = {VERSION}")
-            mark, version = self._pragma("application_id"), self._pragma("user_version")
-        if mark != MARK:
-            raise BadResults(f"{self.path} is a database of another program: give another file for results")
-        if version > VERSION:
+        if self._pragma("user_version") > VERSION:
             raise BadResults(f"{self.path} was written by a newer Ludus: update this one, or give another file")
-
-    def _tables(self) -> int:
-        return self.base.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
 
     def _pragma(self, name: str) -> int:
         return self.base.execute(f"PRAGMA {name}").fetchone()[0]

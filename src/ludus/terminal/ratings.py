@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from ludus.arena.ratings import Rating, Ratings
 
 METHODS = ("likelihood", "seed")
+ENOUGH_FOR_A_LINE = 4
+"""Checkpoints of a run, to draw a curve of their ratings."""
 GAMES_TIMED = 5000
 """Times for moves are means over so many of the latest games."""
 PLOTS = ("learning", "times", "matrix", "move-times")
@@ -58,6 +60,7 @@ def show_ratings(
             print(("\n" if number else "") + f"{each.identity}: {each.games:,} games in {file}")
             ratings = rate(store, each, method, anchor, rating)
             print_ratings(store, each.identity, each.players, ratings)
+            print_curves(store, ratings)
             if plot is not None:
                 draw(store, each, ratings, kind, plot)
                 print(f"\n{plot}: {kind}")
@@ -96,6 +99,21 @@ def print_ratings(store: Store, game: str, players: int, ratings: Ratings) -> No
     failed = ", ".join(f"{names[text]} {count}" for text, count in store.failures(game))
     if failed:
         print(f"Lost by a crash, an illegal move or too much time: {failed}. ludus replay says more.")
+
+
+def print_curves(store: Store, ratings: Ratings) -> None:
+    """How the checkpoints of each run got stronger; where there are enough of them for a line."""
+    from ludus.terminal.curve import draw_curve
+
+    agents = store.identities()
+    lines: dict[str, list[tuple[int, float]]] = defaultdict(list)
+    for row in ratings.rows:
+        if (checkpoint := agents[row.name].checkpoint) is not None:
+            lines[_line(agents[row.name])].append((checkpoint, row.rating))
+    for name, points in lines.items():
+        if len(points) >= ENOUGH_FOR_A_LINE:
+            iterations, rated = zip(*sorted(points), strict=True)
+            print(f"\n{name}\n{draw_curve(iterations, rated, x_label='iteration', y_label='rating')}")
 
 
 def rating_rows(ratings: Ratings, names: dict[str, str], players: int = 2) -> list[tuple[str, ...]]:
