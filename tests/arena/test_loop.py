@@ -55,10 +55,10 @@ def test_it_finds_out_who_is_stronger(store):
 @pytest.mark.usefixtures("misbehaving")
 def test_it_goes_on_whatever_agents_do(store):
     agents = ["uct:5", *(f"misbehaving:{how}" for how in ("crash", "hang", "die", "cheat", "unmade"))]
-    arena, said = play(store, agents, 40, parallel=2, move_limit=1.5, opening=0)
+    arena, said = play(store, agents, 30, parallel=2, move_limit=1.0, opening=0)
     assert said == ["misbehaving:unmade is left out: misbehaving:unmade: RuntimeError: this agent cannot be made "
                     "(misbehaving.py, line 42)"]  # fmt: skip
-    assert store.count(GAME.identity) >= 38  # those of the one left out were given up
+    assert store.count(GAME.identity) >= 26  # those of the one left out were given up
     assert len(arena.ratings.rows) == 6
     reasons = {game.record.reason.partition(":")[0] for game in store.games(GAME.identity)}
     assert reasons >= {"crashed", "hung", "illegal move"}

@@ -163,13 +163,14 @@ class Arena:
         if group is None:
             return
         group.records[task.number] = result
-        for ply in result.thoughts:
-            for thought in ply:
-                self._spent(group.agents[result.seats[thought.player]].text, thought.seconds, 0)
         for index in result.seats:
             self._spent(group.agents[index].text, 0.0, 1)
+        thoughts = [thought for ply in result.thoughts for thought in ply]
+        for thought in thoughts:
+            self._spent(group.agents[result.seats[thought.player]].text, thought.seconds, 0)
         if result.reason:
             loser = group.agents[result.seats[result.values.index(-1.0)]]
+            self._spent(loser.text, result.seconds - sum(thought.seconds for thought in thoughts), 0)
             self.lost.append(f"{loser.label} {result.reason}")
         if len(group.records) == self.game.players:
             records = [group.records[each] for each in sorted(group.records)]

@@ -71,14 +71,16 @@ def run_match(
         store = stack.enter_context(Store(results)) if results else None
         identities = [identify(name, game) for name in names] if store else []
 
+        added = 0
+
         def after_start(result: MatchResult) -> bool:
+            nonlocal added
             records = result.games[-game.players :]
             if store is not None:
-                store.add(game, identities, records)
-            return (
-                test is None
-                or test.add(sum(points(record.values[record.seats.index(0)]) for record in records)) is None
-            )
+                added += store.add(game, identities, records)
+            if test is None:
+                return True
+            return test.add(sum(points(record.values[record.seats.index(0)]) for record in records)) is None
 
         try:
             with MatchProgress(result) as progress:
@@ -99,6 +101,10 @@ def run_match(
         finally:
             if result.games:
                 show_match(game, result, test)
+            if store is not None:
+                known = len(result.games) // game.players * game.players - added
+                again = f"; {known} were there already: another --seed plays others" if known else ""
+                print(f"\n{added} games recorded in {results}{again}.")
 
 
 def points(value: float) -> float:
