@@ -165,7 +165,7 @@ def test_workers_end_when_their_parent_is_killed():
         workers = Workers(ludus.make("tictactoe"), 1)
         workers.begin(tasks_of(("uct:300s", "random"), 2, 0)[0])
         while workers.workers[0].asked is None:
-            list(workers.wait(0.1))
+            workers.wait(0.1)
         print(workers.workers[0].process.pid, flush=True)
         time.sleep(60)
     """

@@ -99,8 +99,8 @@ class Workers:
         worker.began, worker.deadline = time.monotonic(), time.monotonic() + READY_LIMIT
         worker.pipe.send(task)
 
-    def wait(self, seconds: float) -> Iterator[tuple[Task, GameRecord | Unfit]]:
-        """Games that end within so many seconds, at most as long as it takes for the first to end."""
+    def wait(self, seconds: float) -> list[tuple[Task, GameRecord | Unfit]]:
+        """Games that have ended: as soon as there is one, and after so many seconds at the latest."""
         until = time.monotonic() + seconds
         finished: list[tuple[Task, GameRecord | Unfit]] = []
         while not finished and (left := until - time.monotonic()) > 0:
@@ -118,7 +118,7 @@ class Workers:
                 if result is not None:
                     worker.task = None
                     finished.append((task, result))
-        yield from finished
+        return finished
 
     def play(self, tasks: Iterable[Task]) -> Iterator[GameRecord | None]:
         """The records of tasks, in their order, whichever game ends first; None now and then while games are on."""

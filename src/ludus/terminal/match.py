@@ -54,12 +54,13 @@ def run_match(
         agents = [with_time(agent, equal_time) for agent in agents]
     made = [make_agent(agent, game) for agent in agents]
     # While it is played, a run that trains may get another latest checkpoint.
-    names = [identify(agent.name, game).name if takes_run(agent.name) else agent.name for agent in made]
+    names = [identify(agent, game).name if takes_run(agent) else agent for agent in agents]
     if test is not None and game.players != 2:
         raise BadOption(f"--test compares two agents; {game.name} has {game.players} players")
     games = games or (20 if test is None else MOST_GAMES) // game.players * game.players
     result = new_match(game, made, games, seed)
-    at_once = min(games, threads_of_this_machine()) if parallel is None and can_work(agents) else parallel or 1
+    # Two at least, so that whoever fails loses on a small machine too: that takes processes of their own.
+    at_once = max(2, threads_of_this_machine()) if parallel is None and can_work(agents) else parallel or 1
     if at_once > 1 and not can_work(agents):
         raise BadOption("people, and agents that live in this process only, need --parallel 1")
     if at_once > 1:
@@ -70,7 +71,6 @@ def run_match(
     with ExitStack() as stack:
         store = stack.enter_context(Store(results)) if results else None
         identities = [identify(name, game) for name in names] if store else []
-
         added = 0
 
         def after_start(result: MatchResult) -> bool:
