@@ -82,7 +82,7 @@ def replay(game: Game, stored: StoredGame, step: bool) -> None:
         else:
             at += 1
         if at:
-            print(wrapped(f"\n{at}. {_told(game, stored, at - 1)}"))
+            print("\n" + wrapped(f"{at}. {_told(game, stored, at - 1)}"))
         print(f"{positions[at]}")
     print(f"\n{_ending(game, stored)}")
     print(wrapped(f"Moves: {in_a_row(record.moves)}"))
