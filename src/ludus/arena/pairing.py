@@ -113,7 +113,8 @@ def expected_gain(covariance: np.ndarray, told: np.ndarray, matter: np.ndarray) 
     """
     covariance = covariance - covariance.mean(axis=0)
     covariance = covariance - covariance.mean(axis=1, keepdims=True)
-    shrinks = _variances(covariance @ (matter[:, None] * covariance))
+    # einsum, as a product of matrices would start threads: see ratings.py.
+    shrinks = _variances(np.einsum("ik,kj->ij", covariance, matter[:, None] * covariance))
     return told * shrinks / (1 + told * _variances(covariance))
 
 

@@ -6,9 +6,9 @@ alike, and a pair is fair to both sides whatever the start and the first move ar
 The sequential test bets (Waudby-Smith and Ramdas, 2024). A gambler who holds that A scores more than it may under the
 hypothesis stakes a share of its wealth on every pair, at odds that are fair or worse if the hypothesis is true. Then
 its wealth grows twentyfold, ever, with a probability of at most 1 in 20 (Ville's inequality): the error stated is exact
-for any number of pairs, with any share of draws, and however often one looks. The usual test of chess engines (a
-generalised likelihood ratio on the five pair scores) needs about a quarter fewer games, but errs more often than it
-says: docs/arena.md has the figures.
+for any number of pairs, with any share of draws, and however often one looks. A plain form of the usual test of
+chess engines (a generalised likelihood ratio on the pair scores) needs a quarter to two fifths fewer games, but errs
+more often than it says: docs/arena.md has the figures.
 """
 
 from __future__ import annotations
