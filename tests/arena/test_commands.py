@@ -68,6 +68,7 @@ def test_a_sequential_test_stops_when_it_is_decided(run):
     assert f"at an error of 1 %: solver is better than random, after {games // 2} pairs." in shown
     _, shown, _ = run("match", "tictactoe", "random", "solver", "--test", "--parallel", "1", "--by", "200")
     assert "random is not better than solver by 200 points" in shown
+    assert "p = " not in shown  # it would be too small: the match ended when it was decided
     _, shown, _ = run("match", "tictactoe", "random", "random", "--test", "--parallel", "1", "--games", "4")
     assert "not decided, after 2 pairs" in shown
 

@@ -208,20 +208,24 @@ def show_match(game: Game, result: MatchResult, test: Sequential | None = None) 
 
 
 def show_comparison(result: MatchResult, test: Sequential | None) -> None:
-    """Is the first agent better? Its result in pairs of games with the same start and swapped seats says."""
+    """Is the first agent better? Its result in pairs of games with the same start and swapped seats says.
+
+    A p-value is for a match whose length was fixed before: one that stops when it is decided has its own verdict.
+    """
     from ludus.arena.sequential import p_value
 
-    scores = [points(game.values[game.seats.index(0)]) for game in result.games]
-    pairs = [one + other for one, other in zip(scores[::2], scores[1::2], strict=False)]
     one, other = labels(result)
-    if pairs:
-        print(
-            f"\nProbability of such a result in {len(pairs)} pairs if {one} were not better: p = {p_value(pairs):.4f}"
-        )
     if test is not None:
         verdict = {
             "better": f"{one} is better than {other}",
             "not better": f"{one} is not better than {other} by {test.by:g} points",
             None: "not decided",
         }[test.verdict]
-        print(f"Sequential test at an error of {100 * test.error:g} %: {verdict}, after {test.pairs} pairs.")
+        print(f"\nSequential test at an error of {100 * test.error:g} %: {verdict}, after {test.pairs} pairs.")
+        return
+    scores = [points(game.values[game.seats.index(0)]) for game in result.games]
+    pairs = [first + second for first, second in zip(scores[::2], scores[1::2], strict=False)]
+    if pairs:
+        print(
+            f"\nProbability of such a result in {len(pairs)} pairs if {one} were not better: p = {p_value(pairs):.4f}"
+        )
