@@ -187,11 +187,11 @@ def test_an_exception_in_a_game_gets_one_line(run, tmp_path):
 def test_help(run, arguments):
     code, shown, error = run(*arguments)
     assert (code, error) == (0, "")
-    for command in ("games", "play", "match", "perft", "solve", "bench", "check"):
+    for command in ("games", "play", "match", "arena", "ratings", "replay", "perft", "solve", "bench", "check"):
         assert f"\n  {command} " in shown
 
 
-@pytest.mark.parametrize("command", ["play", "match", "perft", "solve", "bench", "check"])
+@pytest.mark.parametrize("command", ["play", "match", "arena", "ratings", "replay", "perft", "solve", "bench", "check"])
 def test_every_command_has_examples(run, command):
     code, shown, _ = run(command, "--help")
     assert code == 0

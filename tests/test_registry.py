@@ -157,10 +157,24 @@ def test_own_games_are_independent_of_the_built_in_one(own):
 
 
 def test_bridges_get_what_stands_after_the_colon(monkeypatch, tmp_path):
-    (tmp_path / "some_bridge.py").write_text("def make(rest, **options):\n    return rest, options\n")
+    (tmp_path / "some_bridge.py").write_text(
+        "from types import SimpleNamespace\n"
+        "def make(rest, **options):\n"
+        "    return SimpleNamespace(rest=rest, options=options)\n"
+    )
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setitem(registry.BRIDGES, "some", "some_bridge")
-    assert ludus.make("some:game(a=1)", b=2) == ("game(a=1)", {"b": 2})
+    game = ludus.make("some:game(a=1)", b=2)
+    assert (game.rest, game.options) == ("game(a=1)", {"b": 2})
+    assert game.made_by == ("some:game(a=1)", {"b": 2})
+
+
+def test_a_game_knows_what_makes_it_again(tmp_path, monkeypatch):
+    source = Path(ludus.__file__).parent / "games" / "tictactoe.py"
+    (tmp_path / "mine.py").write_text(source.read_text())
+    monkeypatch.chdir(tmp_path)
+    assert ludus.make("mine.py").made_by == (str(tmp_path / "mine.py"), {})  # from any other folder too
+    assert ludus.make("connect4", rows="5").made_by == ("connect4", {"rows": "5"})
 
 
 # --- Weight -----------------------------------------------------------------------------------------------------------

@@ -8,12 +8,27 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
-if TYPE_CHECKING:
-    from ludus.game import Game, Position
+from ludus.arguments import (
+    Anchor,
+    AnchorRating,
+    GameName,
+    MoveLimit,
+    Moves,
+    Openings,
+    Options,
+    Parallel,
+    PositionText,
+    Seed,
+    make_game,
+    read_limit,
+    read_parallel,
+    read_size,
+    start_of,
+)
 
 app = typer.Typer(
     add_completion=False,
@@ -21,27 +36,9 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 
-GameName = Annotated[
-    str,
-    typer.Argument(metavar="GAME", help="A name from `ludus games`, a Python file of your own, or openspiel:NAME."),
-]
-Options = Annotated[
-    list[str] | None,
-    typer.Option("--option", "-o", metavar="NAME=VALUE", help="An option of the game; may be repeated."),
-]
-PositionText = Annotated[
-    str | None,
-    typer.Option("--position", metavar="TEXT", help="Start from this position instead of the game's first."),
-]
-Moves = Annotated[
-    str | None,
-    typer.Option("--moves", metavar="MOVES", help="Moves to play first: 'd d c', or with ; between them."),
-]
-Seed = Annotated[int, typer.Option("--seed", metavar="N", help="The same seed gives the same moves and starts.")]
-
 AGENTS = (
     "Agents: random, greedy, adversarial:3 (plies ahead), uct:10000 (simulations a move), uct:2s (seconds), "
-    "uct:1000:c=0.7, solver, human."
+    "uct:1000:c=0.7, zero:RUN (a trained one), solver, human."
 )
 
 
@@ -58,6 +55,7 @@ def ludus(
       ludus play connect4 --against uct:10000      play one
       ludus match connect4 uct:1000 uct:100        let two agents play
       ludus train connect4 --minutes 10            let one learn
+      ludus arena RUN                              see how strong it has become
       ludus COMMAND --help                         what a command does, with examples
 
     Wherever GAME is asked for, the path of a Python file of your own does as well.
@@ -109,23 +107,169 @@ def play(
 def match(
     game: GameName,
     agents: Annotated[list[str], typer.Argument(metavar="AGENT", help="As many agents as the game has players.")],
-    games: Annotated[int, typer.Option(metavar="N", help="How many games: a multiple of the number of players.")] = 20,
+    games: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="A multiple of the number of players; by default 20, with --test up to 10,000."),
+    ] = None,
     option: Options = None,
     seed: Seed = 0,
+    test: Annotated[
+        bool, typer.Option("--test", help="Stop as soon as it is decided whether the first is better,")
+    ] = False,
+    error: Annotated[float, typer.Option(metavar="E", help="wrongly with at most this probability,")] = 0.05,
+    by: Annotated[float, typer.Option(metavar="POINTS", help="by so many points of Elo, or not.")] = 50.0,
+    openings: Openings = 0,
+    parallel: Parallel = None,
+    equal_time: Annotated[
+        str | None, typer.Option("--equal-time", metavar="TIME", help="So long a move for everybody: 1s, 500ms.")
+    ] = None,
+    move_limit: MoveLimit = 60.0,
+    results: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Record the games, for ludus ratings and replay.")
+    ] = None,
 ) -> None:
     """Let agents play a match: each start from every seat, then wins, draws, losses and the score.
+
+    Games are played on all cores. An agent that fails, or takes too long for a move, loses the game.
 
     \b
     Examples
       ludus match connect4 uct:1000 uct:100 --games 100
-      ludus match tictactoe solver random
+      ludus match connect4 uct:1000 uct:800 --test --openings 4
+      ludus match breakthrough uct adversarial:3 --results results.sqlite
+      ludus match connect4 uct:c=0.7 uct:c=1.4 --equal-time 200ms
       ludus match laststone uct:200 random random --games 30
     """
-    from ludus.agents import make_agent
-    from ludus.terminal.tables import run_match
+    from ludus.arena.sequential import Sequential
+    from ludus.errors import BadOption
+    from ludus.terminal.match import run_match
 
-    made = make_game(game, option)
-    run_match(made, [make_agent(agent, made) for agent in agents], games, seed)
+    if games is not None and games < 1:
+        raise BadOption(f"--games must be at least 1, not {games}")
+    run_match(
+        make_game(game, option),
+        agents,
+        games,
+        seed,
+        test=Sequential(by=by, error=error) if test else None,
+        opening=openings,
+        parallel=None if parallel is None else read_parallel(parallel),
+        equal_time=read_limit(equal_time, "--equal-time"),
+        move_limit=move_limit,
+        results=results,
+    )
+
+
+@app.command(short_help="Rate agents and checkpoints against each other.", epilog=AGENTS)
+def arena(
+    entrants: Annotated[list[str], typer.Argument(metavar="RUN|AGENT", help="Runs of one game, or agents, or both.")],
+    game: Annotated[str | None, typer.Option(metavar="GAME", help="Where there is no run: what they play.")] = None,
+    option: Options = None,
+    results: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="By default results.sqlite in the run; of several or none, here."),
+    ] = None,
+    minutes: Annotated[
+        float | None, typer.Option(metavar="M", help="Stop after so long; by default, at Ctrl-C.")
+    ] = None,
+    games: Annotated[int | None, typer.Option(metavar="N", help="Or after so many games.")] = None,
+    parallel: Parallel = None,
+    anchor: Anchor = "random",
+    anchor_rating: AnchorRating = 500.0,
+    simulations: Annotated[
+        int | None, typer.Option(metavar="N", help="A move, of checkpoints; by default 100.")
+    ] = None,
+    every: Annotated[
+        int | None, typer.Option(metavar="K", help="Every K-th checkpoint takes part; by default, up to 24 do.")
+    ] = None,
+    series: Annotated[
+        str | None,
+        typer.Option(metavar="SERIES", help="Which games checkpoints play: 'before:1,10 nearest:uct:2'."),
+    ] = None,
+    openings: Openings = 4,
+    move_limit: MoveLimit = 60.0,
+) -> None:
+    """Rate agents: play what tells most next, until stopped, and keep a table of ratings up to date.
+
+    Of a run, its checkpoints take part, and some uct agents to compare them with; of one that is still training, new
+    ones as they appear. Results are recorded as they come: stop, go on, or let several play for one file.
+
+    \b
+    Examples
+      ludus arena runs/connect4-20261115-101500
+      ludus arena runs/one runs/other --results both.sqlite --minutes 30
+      ludus arena uct:100 uct:1000 adversarial:3 --game breakthrough --games 400
+      ludus arena runs/connect4-20261115-101500 --series 'before:1,10 nearest:uct:2'
+    """
+    from ludus.errors import BadOption
+    from ludus.terminal.arena import run_arena
+
+    if option and not game:
+        raise BadOption("--option needs a --game; that of a run has its options")
+    run_arena(
+        entrants,
+        make_game(game, option) if game else None,
+        results,
+        minutes,
+        games,
+        read_parallel(parallel),
+        anchor,
+        anchor_rating,
+        move_limit,
+        openings,
+        series=series,
+        simulations=simulations,
+        every=every,
+    )
+
+
+@app.command(short_help="Show the ratings of recorded games.")
+def ratings(
+    results: Annotated[
+        str | None, typer.Argument(metavar="RUN|FILE", help="By default, where the latest results are.")
+    ] = None,
+    method: Annotated[
+        str, typer.Option(metavar="NAME", help="likelihood, or seed: the older estimator, to compare.")
+    ] = "likelihood",
+    anchor: Anchor = "random",
+    anchor_rating: AnchorRating = 500.0,
+    game: Annotated[str | None, typer.Option(metavar="GAME", help="Of a file with several games, this one.")] = None,
+    plot: Annotated[str | None, typer.Option(metavar="FILE", help="Draw a plot too; ends in .png or .svg.")] = None,
+    plot_kind: Annotated[
+        str, typer.Option("--plot-kind", metavar="KIND", help="learning, times, matrix or move-times.")
+    ] = "learning",
+) -> None:
+    """Show how strong everybody is, by all recorded games at once, with 95 % intervals.
+
+    \b
+    Examples
+      ludus ratings runs/connect4-20261115-101500
+      ludus ratings runs/connect4-20261115-101500 --plot learning.png
+      ludus ratings results.sqlite --plot matrix.svg --plot-kind matrix
+    """
+    from ludus.terminal.ratings import show_ratings
+
+    show_ratings(results, method, anchor, anchor_rating, plot, plot_kind, game)
+
+
+@app.command(short_help="Show a recorded game move by move.")
+def replay(
+    results: Annotated[str, typer.Argument(metavar="RUN|FILE", help="Where it was recorded.")],
+    number: Annotated[
+        int | None, typer.Argument(metavar="NUMBER", help="Which game; else, the latest are listed.")
+    ] = None,
+    all: Annotated[bool, typer.Option("--all", help="Print all of it, instead of waiting at every move.")] = False,
+) -> None:
+    """Show a recorded game move by move, with what each agent thought.
+
+    \b
+    Examples
+      ludus replay runs/connect4-20261115-101500
+      ludus replay results.sqlite 17 --all
+    """
+    from ludus.terminal.replay import show_replay
+
+    show_replay(results, number, all)
 
 
 @app.command(short_help="Train a player from nothing.")
@@ -374,63 +518,6 @@ def cachex_referee(
         if limit is not None and not limit >= 0:
             raise BadOption(f"--{name} must be a number from 0 on, not {limit:g}")
     run(n, red, blue, Limits(n * n if time is None else time or None, space or None), quiet)
-
-
-# --- What the arguments mean ------------------------------------------------------------------------------------------
-
-
-def make_game(name: str, options: list[str] | None) -> Game:
-    """The game of a name, with options as name=value."""
-    from ludus.errors import BadOption
-    from ludus.registry import make
-
-    given: dict[str, str] = {}
-    for option in options or []:
-        key, equals, value = option.partition("=")
-        if not equals or not key.strip():
-            raise BadOption(f"--option takes name=value, not {option!r}")
-        given[key.strip()] = value.strip()
-    return make(name, **given)
-
-
-def start_of(game: Game, text: str | None, moves: str | None, seed: int = 0) -> Position:
-    """The game's first position or the one given, after the moves given."""
-    from ludus.errors import IllegalMove
-
-    position = game.parse(text) if text is not None else game.start(seed)
-    given = (moves or "").split(";" if ";" in (moves or "") else None)
-    for number, move in enumerate(given, 1):
-        try:
-            position = position.play(move)
-        except IllegalMove as error:
-            raise IllegalMove(f"--moves, move {number}: {error}") from None
-    return position
-
-
-def read_limit(text: str | None) -> float | None:
-    """Seconds, from 30s or 5min."""
-    from ludus.agents import Budget
-    from ludus.errors import BadOption, LudusError
-
-    if text is None:
-        return None
-    try:
-        seconds = Budget.of(text).seconds
-    except LudusError:
-        seconds = None
-    if seconds is None:
-        raise BadOption(f"--limit must be a time above 0, such as 30s or 5min, not {text!r}")
-    return seconds
-
-
-def read_size(text: str) -> int:
-    from ludus.agents.naming import size
-    from ludus.errors import BadOption
-
-    try:
-        return size(text)
-    except ValueError as error:
-        raise BadOption(f"--memory must be {error}, not {text!r}") from None
 
 
 # --- The way in -------------------------------------------------------------------------------------------------------

@@ -58,6 +58,9 @@ class Game:
     parallel: bool = True
     """Do several threads search faster than one? Not where they wait for each other to run Python (see ludus.plain)."""
 
+    made_by: tuple[str, dict[str, Any]] | None = None
+    """The name and the options that `ludus.make` was given: they make the game again, in another process too."""
+
     # Set in setup(), since they may depend on the options.
     state: np.dtype | tuple[type, int]
     """The dtype of a state's record; or (integer type, length) for a plain row of integers."""

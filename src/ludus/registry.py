@@ -31,8 +31,12 @@ def make(name: str | os.PathLike[str], **options: Any) -> Game:
     name = os.fspath(name)
     scheme, colon, rest = name.partition(":")
     if colon and scheme in BRIDGES:
-        return importlib.import_module(BRIDGES[scheme]).make(rest, **options)
-    return game_class(name)(**options)
+        game = importlib.import_module(BRIDGES[scheme]).make(rest, **options)
+    else:
+        game = game_class(name)(**options)
+        name = str(Path(name).expanduser().resolve()) if _is_file(name) else name
+    game.made_by = name, options
+    return game
 
 
 def from_json(data: dict[str, Any] | str, game: Game | None = None) -> Position:
@@ -50,13 +54,17 @@ def from_json(data: dict[str, Any] | str, game: Game | None = None) -> Position:
 
 def game_class(name: str) -> type[Game]:
     """The Game class of a built-in name or of a file."""
-    if name.endswith(".py") or "/" in name:
+    if _is_file(name):
         return _class_in(_load_file(Path(name)), name)
     if name not in names():
         close = difflib.get_close_matches(name, names(), 1)
         hint = f"did you mean {close[0]}?" if close else f"there are {', '.join(names())}."
         raise UnknownGame(f"no game is called {name!r}; {hint} A file of your own ends in .py")
     return _class_in(importlib.import_module(f"ludus.games.{name}"), name)
+
+
+def _is_file(name: str) -> bool:
+    return name.endswith(".py") or "/" in name
 
 
 def _load_file(path: Path) -> Any:

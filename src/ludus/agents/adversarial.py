@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ludus.agents.agent import Choice, player_asked
+from ludus.agents.budget import Budget
 from ludus.errors import BadAgent
 from ludus.native import bundle, kernel, part
 from ludus.rules import heuristic, legal, outcome, play, to_move
@@ -21,10 +22,11 @@ from ludus.search.tree import copy_state
 
 if TYPE_CHECKING:
     from ludus.agents.agent import Progress
-    from ludus.agents.budget import Budget
     from ludus.agents.naming import Spec
     from ludus.game import Game, Position
 
+BUDGET = Budget(simulations=2)
+"""For this kind, plies."""
 DEEPEST = 9
 
 FRAME = np.dtype([("low", float), ("high", float), ("best", float), ("next", int), ("count", int), ("mover", int)])
@@ -186,7 +188,7 @@ class AdversarialAgent:
 
 
 def make(spec: Spec, game: Game, seed: int) -> AdversarialAgent:
-    depth = 2 if spec.budget is None else spec.budget.simulations
+    depth = (spec.budget or BUDGET).simulations
     if depth is None or not 1 <= depth <= DEEPEST:
         raise BadAgent(f"{spec.text}: adversarial takes the plies to look ahead, from 1 to {DEEPEST}")
     if game.players != 2 or not game.zero_sum or game.simultaneous:

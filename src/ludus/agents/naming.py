@@ -19,7 +19,7 @@ from __future__ import annotations
 import difflib
 import importlib
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -58,8 +58,12 @@ class Spec:
     words: list[str] = field(default_factory=list)
 
     def read(self, **readers: Callable[[str], Any]) -> dict[str, Any]:
-        """The options that were given, each read by its reader, which raises ValueError with what it wants."""
+        """The options that were given, of a kind that takes no words."""
         self.refuse_words()
+        return self.read_options(readers)
+
+    def read_options(self, readers: Mapping[str, Callable[[str], Any]]) -> dict[str, Any]:
+        """The options that were given, each read by its reader, which raises ValueError with what it wants."""
         read = {}
         for key, value in self.options.items():
             if key not in readers:

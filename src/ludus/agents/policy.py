@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from ludus.game import Game, Position
 
 
+OPTIONS = {"sample": yes_or_no, "engine": engine_name}
+
+
 class PolicyAgent:
     """One look of the network. `sample=yes` draws the move from its policy; where everyone moves at once, always."""
 
@@ -79,7 +82,5 @@ class PolicyAgent:
 
 def make(spec: Spec, game: Game, seed: int) -> PolicyAgent:
     spec.refuse_budget()
-    words, spec.words = spec.words, []
-    options = spec.read(sample=yes_or_no, engine=engine_name)
-    spec.words = words
+    options = spec.read_options(OPTIONS)
     return PolicyAgent(game, load_evaluator(spec, game, options.pop("engine", "auto")), spec.text, seed, **options)

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ludus.agents.budget import Budget
-from ludus.agents.naming import number_from_0, size, yes_or_no
-from ludus.agents.zero import ZeroAgent, engine_name, load_evaluator, whole_from_1
+from ludus.agents.zero import OPTIONS, ZeroAgent, load_evaluator
+from ludus.chance import generators
 from ludus.native import below, kernel, uniform
 from ludus.rules import EVERYONE, outcome, play, play_together, to_move
 from ludus.search.leaves import Batch
@@ -20,6 +20,8 @@ from ludus.search.tree import list_moves
 if TYPE_CHECKING:
     from ludus.agents.naming import Spec
     from ludus.game import Game
+
+BUDGET = Budget(simulations=100)
 
 
 @kernel
@@ -70,8 +72,6 @@ class RolloutEvaluator:
     """The network's logits, and for values the results of games that it plays on from the leaves."""
 
     def __init__(self, game: Game, evaluator: Any, seed: int = 0):
-        from ludus.chance import generators
-
         self.game, self.evaluator = game.compile(), evaluator
         self.random = generators(seed, 1)
 
@@ -100,9 +100,15 @@ class RolloutEvaluator:
                 self.evaluator.evaluate(games)
 
 
-def make(spec: Spec, game: Game, seed: int) -> ZeroAgent:
-    words, spec.words = spec.words, []
-    options = spec.read(c=number_from_0, memory=size, reuse=yes_or_no, leaves=whole_from_1, engine=engine_name)
-    spec.words = words
+class RolloutAgent(ZeroAgent):
+    """The playouts too are drawn from the seed of the game."""
+
+    def new_game(self, seed: int) -> None:
+        super().new_game(seed)
+        self.evaluator.random = generators(seed, 1)  # type: ignore[union-attr]
+
+
+def make(spec: Spec, game: Game, seed: int) -> RolloutAgent:
+    options = spec.read_options(OPTIONS)
     evaluator = RolloutEvaluator(game, load_evaluator(spec, game, options.pop("engine", "auto")), seed)
-    return ZeroAgent(game, evaluator, spec.text, spec.budget or Budget(simulations=100), seed, **options)
+    return RolloutAgent(game, evaluator, spec.text, spec.budget or BUDGET, seed, **options)

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from ludus.game import Game, Position
 
 
+OPTIONS = {"memory": size}
+
+
 class SolverAgent:
     """Of the moves that keep the value, one at random."""
 
@@ -75,4 +78,4 @@ def make(spec: Spec, game: Game, seed: int) -> SolverAgent:
         raise BadAgent(f"{spec.text}: the solver's budget is a time, such as 10s, after which it gives up")
     if game.players != 2 or not game.zero_sum or game.simultaneous:  # said here too, before anything is compiled
         raise BadAgent(f"{spec.text} cannot play {game.name}: it needs two players who move in turn, a zero-sum game")
-    return SolverAgent(game, spec.text, spec.budget, seed, **spec.read(memory=size))
+    return SolverAgent(game, spec.text, spec.budget, seed, **spec.read(**OPTIONS))

@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     from ludus.game import Action, Game, Position
     from ludus.search.forest import Evaluator, Forest, Root
 
+BUDGET = Budget(simulations=10_000)
+OPTIONS = {"c": number_from_0, "transpositions": yes_or_no, "memory": size, "reuse": yes_or_no}
+
 SEARCHES_KEPT = 4
 """Room for the nodes of so many searches: what is reused from earlier ones comes on top of a search's own."""
 
@@ -49,7 +52,7 @@ class UctAgent:
         reuse: bool = True,
     ):
         self.game, self.name = game, name
-        self.budget = budget or Budget(simulations=10_000)
+        self.budget = budget or BUDGET
         self.c, self.transpositions, self.memory, self.reuse = c, transpositions, memory, reuse
         self.warm = False
         self._begin(seed)
@@ -150,9 +153,10 @@ class UctAgent:
             forest = self._make_forest(64)
             forest.plant(start)
             forest.search(self.evaluator, simulations=2)
+            forest.roots()
+            forest.line()
             child = start.play(start.actions[0])
             forest.move(as_row(self.game, child.action), child)
-            forest.line()
         self.warm = True
 
 
@@ -187,5 +191,4 @@ def in_notation(position: Position, line: list[Any]) -> list[str]:
 
 
 def make(spec: Spec, game: Game, seed: int) -> UctAgent:
-    options = spec.read(c=number_from_0, transpositions=yes_or_no, memory=size, reuse=yes_or_no)
-    return UctAgent(game, spec.text, spec.budget, seed, **options)
+    return UctAgent(game, spec.text, spec.budget, seed, **spec.read(**OPTIONS))

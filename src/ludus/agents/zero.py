@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from ludus.search.forest import Evaluator, Forest
 
 
+BUDGET = Budget(simulations=400)
+
+
 class ZeroAgent(UctAgent):
     """PUCT over the policy and the values of a network."""
 
@@ -38,7 +41,7 @@ class ZeroAgent(UctAgent):
         reuse: bool = True,
         leaves: int = 8,
     ):
-        super().__init__(game, name, budget or Budget(simulations=400), seed, c, memory=memory, reuse=reuse)
+        super().__init__(game, name, budget or BUDGET, seed, c, memory=memory, reuse=reuse)
         self.evaluator, self.leaves = evaluator, leaves
 
     def _make_forest(self, nodes: int | None) -> Forest:
@@ -57,12 +60,15 @@ def load_evaluator(spec: Spec, game: Game, engine: str) -> Any:
     from ludus.nets.evaluator import make_evaluator
     from ludus.train.run import open_run
 
+    run, checkpoint = open_run(run_named(spec), game)
+    network, _ = run.load_player(checkpoint)
+    return make_evaluator(game, network, engine)
+
+
+def run_named(spec: Spec) -> str:
     if len(spec.words) != 1:
         raise BadAgent(f"{spec.text}: name one run, as in {spec.kind}:runs/connect4")
-    run, checkpoint = open_run(spec.words[0], game)
-    network, _ = run.load_player(checkpoint)
-    spec.words = []
-    return make_evaluator(game, network, engine)
+    return spec.words[0]
 
 
 def engine_name(text: str) -> str:
@@ -79,9 +85,10 @@ def whole_from_1(text: str) -> int:
     return int(text)
 
 
+OPTIONS = {"c": number_from_0, "memory": size, "reuse": yes_or_no, "leaves": whole_from_1, "engine": engine_name}
+
+
 def make(spec: Spec, game: Game, seed: int) -> ZeroAgent:
-    words, spec.words = spec.words, []
-    options = spec.read(c=number_from_0, memory=size, reuse=yes_or_no, leaves=whole_from_1, engine=engine_name)
-    spec.words = words
+    options = spec.read_options(OPTIONS)
     evaluator = load_evaluator(spec, game, options.pop("engine", "auto"))
     return ZeroAgent(game, evaluator, spec.text, spec.budget, seed, **options)

@@ -1,43 +1,29 @@
 """Matches: every start is played as many times as there are seats, with the agents moved on by one seat each time.
 
-Everything follows from the match's seed: the starts, and a seed for each agent in each game. So a match is repeated
-exactly by its seed, and its games differ all the same.
+Everything follows from the match's seed: the starts, the openings, and a seed for each agent in each game. So a match
+is repeated exactly by its seed, on any number of processes, and its games differ all the same.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from ludus.agents import Agent, make_agent
+from ludus.arena.play import Listener, play_game, play_task
+from ludus.arena.record import GameRecord, Task, derived, tasks_of
 from ludus.arena.score import Score, score_of
-from ludus.chance import generator
 from ludus.errors import BadAgent, BadOption
-from ludus.game import Action, Game, Position
-from ludus.rules import EVERYONE
+from ludus.game import Game
 
 if TYPE_CHECKING:
-    from ludus.agents import Budget
+    from ludus.arena.record import Thought
+    from ludus.game import Position
 
-Progress = Callable[["MatchResult", Position], None]
-"""Called after every move, with the result so far and the position of the game under way."""
-
-
-@dataclass(frozen=True)
-class GameRecord:
-    """One game."""
-
-    seed: int
-    """Of the start: game.start(seed) is the first position."""
-    seats: tuple[int, ...]
-    """For each player, the number of the agent that played it."""
-    actions: tuple[Action, ...]
-    moves: tuple[str, ...]
-    """The same in notation."""
-    values: tuple[float, ...]
-    """The result for each player, in [-1, 1]."""
+Progress = Callable[["MatchResult", int], None]
+"""Called after every move, with the result so far and the plies of the game under way: 0 where one has just ended."""
 
 
 @dataclass
@@ -77,74 +63,77 @@ class MatchResult:
         return score_of([(value + 1) / 2 for value in values])
 
 
-def play_game(
-    start: Position,
-    agents: Sequence[Agent],
-    budget: Budget | None = None,
-    watch: Callable[[Position], None] | None = None,
-) -> Position:
-    """Play from a position to the end, one agent for each player; the result is the last position, with its history."""
-    position = start
-    while not position.is_over:
-        position = position.play(next_action(position, agents, budget))
-        if watch is not None:
-            watch(position)
-    return position
-
-
-def next_action(position: Position, agents: Sequence[Agent], budget: Budget | None = None) -> Action:
-    """What is played: where everyone moves, all choose without seeing what the others do."""
-    if position.to_move != EVERYONE:
-        return _ask(position, agents[position.to_move], position.to_move, budget)
-    return tuple(
-        _ask(position, agent, player, budget) if position.actions_of(player) else -1
-        for player, agent in enumerate(agents)
-    )
-
-
-def _ask(position: Position, agent: Agent, player: int, budget: Budget | None) -> int:
-    action = agent.choose(position, budget, player).action
-    if action not in position.actions_of(player):
-        raise BadAgent(f"{agent.name} chose action {action}, which is not legal in the position {position.text}")
-    return action
-
-
 def play_match(
     game: Game,
     agents: Sequence[Agent | str],
     games: int,
     seed: int = 0,
-    budget: Budget | None = None,
     progress: Progress | None = None,
     result: MatchResult | None = None,
+    *,
+    parallel: int = 1,
+    opening: int = 0,
+    move_limit: float | None = None,
+    after_start: Callable[[MatchResult], bool] | None = None,
 ) -> MatchResult:
     """A match of so many games between as many agents as the game has players, each given by its name or itself.
 
-    `result` (from new_match) is filled as the games end: so somebody who stops the match still has those played.
+    `result` (from new_match) is filled as the games end: so somebody who stops the match still has those played. Games
+    begin after an `opening` of so many random plies. `after_start` is called whenever a start was played from all
+    seats, and ends the match by False.
+
+    With `parallel` above 1, so many games are played at once, in processes of their own, by agents given by name. There
+    an agent that fails, or takes longer than `move_limit` seconds over a move, loses the game; here, its exception is
+    raised.
     """
-    made = [make_agent(agent, game) if isinstance(agent, str) else agent for agent in agents]
-    match = result or new_match(game, made, games, seed)
+    match = result or new_match(game, agents, games, seed)
+    names = tuple(agent if isinstance(agent, str) else agent.name for agent in agents)
+    tasks = tasks_of(names, games, seed, opening)
     began = time.perf_counter()
-    for number in range(games):
-        start_seed = derived(seed, number // game.players)
-        seats = tuple((player + number) % game.players for player in range(game.players))
-        for index, agent in enumerate(made):
-            agent.new_game(derived(seed, number, index))
 
-        def watch(position: Position) -> None:
-            match.seconds = time.perf_counter() - began
-            if progress is not None:
-                progress(match, position)
+    def tell(plies: int) -> None:
+        match.seconds = time.perf_counter() - began
+        if progress is not None:
+            progress(match, plies)
 
-        last = play_game(game.start(start_seed), [made[agent] for agent in seats], budget, watch)
-        line = last.history
-        actions = tuple(position.action for position in line if position.action is not None)
-        match.games.append(GameRecord(start_seed, seats, actions, tuple(last.played), last.values))
-        watch(last)
+    if parallel > 1:
+        records = _in_processes(game, tasks, parallel, move_limit, tell)
+    else:
+        made = [make_agent(agent, game) if isinstance(agent, str) else agent for agent in agents]
+        records = (play_task(game, task, made, _Counter(tell), strict=True) for task in tasks)
+    for record in records:
+        match.games.append(record)
+        tell(0)
+        whole = len(match.games) % game.players == 0
+        if whole and after_start is not None and not after_start(match):
+            break
     return match
 
 
-def new_match(game: Game, agents: Sequence[Agent], games: int, seed: int = 0) -> MatchResult:
+def _in_processes(
+    game: Game, tasks: list[Task], parallel: int, move_limit: float | None, tell: Callable[[int], None]
+) -> Iterator[GameRecord]:
+    from ludus.arena.workers import MOVE_LIMIT, Workers
+
+    with Workers(game, min(parallel, len(tasks)), move_limit or MOVE_LIMIT) as workers:
+        for record in workers.play(tasks):
+            if record is None:
+                tell(workers.plies)
+            else:
+                yield record
+
+
+class _Counter(Listener):
+    """Counts the plies of a game."""
+
+    def __init__(self, tell: Callable[[int], None]):
+        self.tell = tell
+
+    def played(self, position: Position, thoughts: tuple[Thought, ...]) -> None:
+        self.tell(len(position.history))
+
+
+def new_match(game: Game, agents: Sequence[Agent | str], games: int, seed: int = 0) -> MatchResult:
     """A match before its first game, if it can be played at all."""
     seats = game.players
     if len(agents) != seats:
@@ -156,11 +145,10 @@ def new_match(game: Game, agents: Sequence[Agent], games: int, seed: int = 0) ->
             f"a match of {game.name} needs a multiple of {seats} games, as every start is played from each seat, "
             f"not {games}"
         )
-    if len({id(agent) for agent in agents}) != len(agents):
+    if len({id(agent) for agent in agents if not isinstance(agent, str)}) < sum(not isinstance(a, str) for a in agents):
         raise BadAgent("every seat needs an agent of its own: make a second one of the same name")
-    return MatchResult(game.identity, [agent.name for agent in agents], seats, games, seed)
+    names = [agent if isinstance(agent, str) else agent.name for agent in agents]
+    return MatchResult(game.identity, names, seats, games, seed)
 
 
-def derived(*seeds: int) -> int:
-    """A seed from others: unrelated to them, and to one from any other integers."""
-    return int(generator(*seeds)[0] >> 33)
+__all__ = ["GameRecord", "MatchResult", "derived", "new_match", "play_game", "play_match"]

@@ -6,6 +6,8 @@
     checkpoints/000012/   player.safetensors: the weights that play, with what made them
                           learner.safetensors, state.npz: all else that is needed to go on, in the latest two
     log.jsonl             a line for each iteration
+    results.sqlite        games of its checkpoints in the arena (see arena/store.py)
+    arena.toml            what that arena plays, if somebody says so (see arena/roster.py)
 
 Files are written whole or not at all. A run that was killed goes on from its latest checkpoint; games of an iteration
 that it had not finished are played again, move for move the same.

@@ -1,0 +1,384 @@
+"""Results in one SQLite file: every game, whole or not at all, and none of them twice.
+
+    agents    who played: the full identity, a label, and a name that makes the agent again
+    rules     what was played: the identity of the game, and what makes it again
+    games     each game: seed, opening, moves, times and thoughts of each ply, how it ended, code version, when
+    seats     who sat where in it, with which result
+
+All games of one start are one transaction. A process that is killed loses those it had not finished, nothing else, and
+several processes may write at once: SQLite lets one after the other. What decides a game (agents, seats and seeds) is
+its key, so a match that is played again with the same seed is not counted again.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import hashlib
+import json
+import sqlite3
+import subprocess
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ludus.arena.ratings import Tally, pair_weight
+from ludus.arena.record import GameRecord, Thought
+from ludus.errors import LudusError
+
+if TYPE_CHECKING:
+    from ludus.arena.identity import Identity
+    from ludus.game import Game
+
+FILE = "results.sqlite"
+"""The name of the file in the folder of a run."""
+MARK = 0x4C756475
+"""SQLite's application_id: by this a file says that it is one of ours."""
+VERSION = 1
+"""Of the tables below."""
+PATIENCE = 60.0
+"""Seconds to wait while another process writes."""
+
+TABLES = """
+    CREATE TABLE agents (
+        id INTEGER PRIMARY KEY, identity TEXT NOT NULL UNIQUE, label TEXT NOT NULL, name TEXT NOT NULL,
+        kind TEXT NOT NULL, run TEXT NOT NULL, checkpoint INTEGER
+    );
+    CREATE TABLE rules (
+        id INTEGER PRIMARY KEY, identity TEXT NOT NULL UNIQUE, name TEXT NOT NULL, options TEXT NOT NULL,
+        players INTEGER NOT NULL
+    );
+    CREATE TABLE games (
+        id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, rules INTEGER NOT NULL REFERENCES rules,
+        seed INTEGER NOT NULL, opening INTEGER NOT NULL, actions TEXT NOT NULL, moves TEXT NOT NULL,
+        thoughts TEXT NOT NULL, reason TEXT NOT NULL, seconds REAL NOT NULL, code TEXT NOT NULL, ended TEXT NOT NULL
+    );
+    CREATE TABLE seats (
+        game INTEGER NOT NULL REFERENCES games, player INTEGER NOT NULL, agent INTEGER NOT NULL REFERENCES agents,
+        seed INTEGER NOT NULL, value REAL NOT NULL, PRIMARY KEY (game, player)
+    ) WITHOUT ROWID;
+    CREATE INDEX games_by_rules ON games (rules);
+"""
+
+
+class BadResults(LudusError):
+    """A file of results cannot be used."""
+
+
+@dataclass(frozen=True)
+class StoredGame:
+    """A game as it was recorded."""
+
+    number: int
+    rules: str
+    """The identity of the game that was played."""
+    agents: tuple[str, ...]
+    """For each player, the label of the agent,"""
+    identities: tuple[str, ...]
+    """and its identity."""
+    record: GameRecord
+    code: str
+    ended: str
+
+
+@dataclass(frozen=True)
+class StoredRules:
+    """A game that was played, and what makes it again."""
+
+    identity: str
+    name: str
+    options: dict[str, Any]
+    players: int
+    games: int
+
+    def make(self) -> Game:
+        from ludus.registry import make
+
+        game = make(self.name, **self.options)
+        if game.identity != self.identity:
+            raise BadResults(f"{self.name} is {game.identity} now; these are games of {self.identity}")
+        return game
+
+
+class Store:
+    """A file of results; it is made where there is none. Use it in a `with` statement, or close it."""
+
+    def __init__(self, path: Path | str):
+        self.path = Path(path)
+        with self._explained():
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            # autocommit: transactions begin and end where we say so, see _writing
+            self.base = sqlite3.connect(self.path, timeout=PATIENCE, isolation_level=None)
+            try:
+                self._prepare()
+            except BaseException:
+                self.base.close()
+                raise
+
+    @classmethod
+    def open(cls, path: Path | str) -> Store:
+        """A file that exists."""
+        if not Path(path).is_file():
+            raise BadResults(f"there are no results at {path} yet: ludus arena plays games and records them")
+        return cls(path)
+
+    def __enter__(self) -> Store:
+        return self
+
+    def __exit__(self, *failure: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        self.base.close()
+
+    # --- writing ------------------------------------------------------------------------------------------------------
+
+    def add(self, game: Game, agents: Sequence[Identity], records: Sequence[GameRecord]) -> int:
+        """Record games of these agents (seats in the records are numbers in `agents`), all of them or, if the process
+        is killed, none. Those that are there already are left as they are; the result is how many were not."""
+        before = self._count()
+        with self._writing():
+            before = self._count()
+            name, options = game.made_by or (game.name, game.options_in_use())
+            rules = self._id(
+                "rules",
+                identity=game.identity,
+                name=name,
+                options=json.dumps(options, default=str),
+                players=game.players,
+            )
+            ids = [
+                self._id(
+                    "agents",
+                    identity=each.text,
+                    label=each.label,
+                    name=each.name,
+                    kind=each.kind,
+                    run=each.run,
+                    checkpoint=each.checkpoint,
+                )
+                for each in agents
+            ]
+            for record in records:
+                self._add_game(rules, game.identity, [agents[seat].text for seat in record.seats], ids, record)
+            added = self._count() - before
+        return added
+
+    def _add_game(self, rules: int, game: str, seated: list[str], ids: list[int], record: GameRecord) -> None:
+        seeds = [record.agent_seeds[seat] if record.agent_seeds else 0 for seat in record.seats]
+        decides = [game, record.seed, record.opening, seated, seeds, record.actions[: record.opening]]
+        row = {
+            "key": hashlib.sha256(json.dumps(decides).encode()).hexdigest()[:32],
+            "rules": rules,
+            "seed": record.seed,
+            "opening": record.opening,
+            "actions": _compact(record.actions),
+            "moves": _compact(record.moves),
+            "thoughts": _compact([[_brief(thought) for thought in ply] for ply in record.thoughts]),
+            "reason": record.reason,
+            "seconds": round(record.seconds, 3),
+            "code": code_version(),
+            "ended": time.strftime("%Y-%m-%d %H:%M:%S"),
+        }
+        cursor = self._insert("games", row)
+        if cursor.rowcount:
+            self.base.executemany(
+                "INSERT INTO seats (game, player, agent, seed, value) VALUES (?, ?, ?, ?, ?)",
+                [
+                    (cursor.lastrowid, player, ids[seat], seeds[player], record.values[player])
+                    for player, seat in enumerate(record.seats)
+                ],
+            )
+
+    def _insert(self, table: str, row: dict[str, Any]) -> sqlite3.Cursor:
+        """Insert a row, unless it is there."""
+        names, marks = ", ".join(row), ", ".join("?" * len(row))
+        conflict = "ON CONFLICT DO NOTHING"
+        return self.base.execute(f"INSERT INTO {table} ({names}) VALUES ({marks}) {conflict}", tuple(row.values()))
+
+    def _id(self, table: str, **row: Any) -> int:
+        self._insert(table, row)
+        return self.base.execute(f"SELECT id FROM {table} WHERE identity = ?", (row["identity"],)).fetchone()[0]
+
+    def _count(self) -> int:
+        return self.base.execute("SELECT count(*) FROM games").fetchone()[0]
+
+    # --- reading ------------------------------------------------------------------------------------------------------
+
+    def rules(self) -> list[StoredRules]:
+        """The games that were played, those of which there are most records first."""
+        rows = self._all(
+            "SELECT rules.identity, name, options, players, count(*) FROM rules JOIN games ON games.rules = rules.id"
+            " GROUP BY rules.id ORDER BY count(*) DESC, rules.id"
+        )
+        return [StoredRules(row[0], row[1], json.loads(row[2]), *row[3:]) for row in rows]
+
+    def identities(self) -> dict[str, Identity]:
+        """All agents, by the text of their identity."""
+        from ludus.arena.identity import Identity
+
+        rows = self._all("SELECT identity, label, name, kind, run, checkpoint FROM agents ORDER BY id")
+        return {row[0]: Identity(*row) for row in rows}
+
+    def tallies(self, game: str) -> list[Tally]:
+        """The results between every two agents in a game, given by its identity.
+
+        With two players: as seen by the first seat. With more, each game counts as one between every two of its
+        players, won by the one with the better result; nobody is first there.
+        """
+        rows = self._all(
+            "SELECT one.identity, other.identity, sum(a.value > b.value), sum(a.value = b.value),"
+            " sum(a.value < b.value), players FROM rules JOIN games ON games.rules = rules.id"
+            " JOIN seats a ON a.game = games.id JOIN seats b ON b.game = games.id AND a.player < b.player"
+            " JOIN agents one ON one.id = a.agent JOIN agents other ON other.id = b.agent"
+            " WHERE rules.identity = ? AND a.agent <> b.agent GROUP BY a.agent, b.agent ORDER BY a.agent, b.agent",
+            game,
+        )
+        tallies = []
+        for one, other, won, drawn, lost, players in rows:
+            weight = pair_weight(players)
+            tallies.append(Tally(one, other, weight * won, weight * drawn, weight * lost, players == 2))
+        return tallies
+
+    def count(self, game: str) -> int:
+        return self._all("SELECT count(*) FROM games JOIN rules ON rules = rules.id WHERE identity = ?", game)[0][0]
+
+    def failures(self, game: str) -> list[tuple[str, int]]:
+        """Who lost games by failing, and how many; most first."""
+        return self._all(
+            "SELECT agents.identity, count(*) FROM rules JOIN games ON games.rules = rules.id"
+            " JOIN seats ON seats.game = games.id AND value = -1 JOIN agents ON agents.id = agent"
+            " WHERE rules.identity = ? AND reason <> '' GROUP BY agents.id ORDER BY count(*) DESC, agents.id",
+            game,
+        )
+
+    def latest(self, count: int) -> list[StoredGame]:
+        """So many games, the latest first."""
+        return self._stored("ORDER BY games.id DESC LIMIT ?", count)
+
+    def game(self, number: int) -> StoredGame:
+        found = self._stored("WHERE games.id = ?", number)
+        if not found:
+            (last,) = self._all("SELECT max(id) FROM games")
+            raise BadResults(f"{self.path} has no game {number}; games are numbered from 1 to {last[0] or 0}")
+        return found[0]
+
+    def games(self, game: str, most: int = -1) -> list[StoredGame]:
+        """The latest games, by default all, of one that is given by its identity; in the order in which they ended."""
+        return self._stored("WHERE rules.identity = ? ORDER BY games.id DESC LIMIT ?", game, most)[::-1]
+
+    def _stored(self, which: str, *given: Any) -> list[StoredGame]:
+        chosen = f"FROM games JOIN rules ON rules = rules.id {which}"
+        seats: dict[int, list[Any]] = {}
+        for game, *seat in self._all(
+            "SELECT game, label, identity, seed, value FROM seats JOIN agents ON agents.id = agent"
+            f" WHERE game IN (SELECT games.id {chosen}) ORDER BY game, player",
+            *given,
+        ):
+            seats.setdefault(game, []).append(seat)
+        rows = self._all(
+            "SELECT games.id, rules.identity, seed, opening, actions, moves, thoughts, reason, seconds, code, ended "
+            + chosen,
+            *given,
+        )
+        return [_read(row, seats[row[0]]) for row in rows if row[0] in seats]  # one may have been added in between
+
+    def _all(self, query: str, *given: Any) -> list[Any]:
+        with self._explained():
+            return self.base.execute(query, given).fetchall()
+
+    # --- the file -----------------------------------------------------------------------------------------------------
+
+    def _prepare(self) -> None:
+        """Make the tables in a new file; refuse one that is not ours, or newer than we are."""
+        if self._pragma("application_id") != MARK:
+            with self._writing():  # another process may be making them this very moment: look again, alone
+                if self._pragma("application_id") != MARK:
+                    if (
+                        self._pragma("user_version")
+                        or self.base.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+                    ):
+                        raise BadResults(f"{self.path} is a database of another program: give another file for results")
+                    for statement in TABLES.split(";\n"):
+                        self.base.execute(statement)
+                    self.base.execute(f"PRAGMA application_id = {MARK}")
+                    self.base.execute(f"PRAGMA user_version = {VERSION}")
+        if self._pragma("user_version") > VERSION:
+            raise BadResults(f"{self.path} was written by a newer Ludus: update this one, or give another file")
+
+    def _pragma(self, name: str) -> int:
+        return self.base.execute(f"PRAGMA {name}").fetchone()[0]
+
+    @contextlib.contextmanager
+    def _writing(self) -> Iterator[None]:
+        """A transaction that no other process writes in between."""
+        with self._explained():
+            self.base.execute("BEGIN IMMEDIATE")
+            try:
+                yield
+                self.base.execute("COMMIT")
+            except BaseException:
+                with contextlib.suppress(sqlite3.Error):
+                    self.base.execute("ROLLBACK")
+                raise
+
+    @contextlib.contextmanager
+    def _explained(self) -> Iterator[None]:
+        """What SQLite says, in words that help."""
+        try:
+            yield
+        except sqlite3.OperationalError as error:
+            text = str(error)
+            if "locked" in text:
+                text = f"another process has held it for {PATIENCE:g} s"
+            raise BadResults(f"{self.path} cannot be used: {text}") from error
+        except sqlite3.DatabaseError as error:
+            if "not a database" in str(error):
+                raise BadResults(f"{self.path} is not a file of results: give another one") from error
+            raise BadResults(f"{self.path} is damaged ({error}): move it away, and a new one is begun") from error
+        except OSError as error:
+            raise BadResults(f"{self.path} cannot be used: {error.strerror or error}") from error
+
+
+def _read(row: tuple[Any, ...], seats: list[Any]) -> StoredGame:
+    id, rules, seed, opening, actions, moves, thoughts, reason, seconds, code, ended = row
+    names, identities, seeds, values = zip(*seats, strict=True)
+    record = GameRecord(
+        seed,
+        tuple(range(len(seats))),
+        tuple(tuple(action) if isinstance(action, list) else action for action in json.loads(actions)),
+        tuple(json.loads(moves)),
+        values,
+        opening,
+        seeds,
+        tuple(tuple(Thought(*thought) for thought in ply) for ply in json.loads(thoughts)),
+        seconds,
+        reason,
+    )
+    return StoredGame(id, rules, names, identities, record, code, ended)
+
+
+def _compact(value: Any) -> str:
+    return json.dumps(value, separators=(",", ":"))
+
+
+def _brief(thought: Thought) -> list[Any]:
+    value = None if thought.value is None else round(thought.value, 4)
+    return [thought.player, value, thought.simulations, round(thought.seconds, 4)]
+
+
+@functools.cache
+def code_version() -> str:
+    """The version of Ludus; in a checkout, with the commit, and a + where files differ from it."""
+    from ludus import __version__
+
+    home = Path(__file__).parents[3]
+    if not (home / ".git").exists():
+        return __version__
+    with contextlib.suppress(OSError, subprocess.SubprocessError):
+        command = ["git", "-C", str(home), "describe", "--always", "--abbrev=10", "--dirty=+", "--exclude=*"]
+        commit = subprocess.run(command, capture_output=True, text=True, timeout=10, check=True).stdout.strip()
+        return f"{__version__} {commit}"
+    return __version__
