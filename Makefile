@@ -8,7 +8,7 @@ BIN := .venv/bin
 help:
 	@echo "make setup     the virtual environment .venv, with Ludus in it"
 	@echo "make test      format, lint, types and tests"
-	@echo "make demo      a Connect-4 match between two search agents, about a minute"
+	@echo "make demo      Connect-4 learned from nothing in five minutes, then two matches and the learning curve"
 	@echo "make oracles   install OpenSpiel and BitBully: what some tests compare with, skipped without them"
 	@echo "make lint      format, lint and types only"
 	@echo "make format    put the code into its format"
@@ -41,7 +41,7 @@ test: lint
 	$(BIN)/python -m pytest
 
 demo: .venv/.ready
-	$(BIN)/ludus match connect4 uct:50000 uct:5000 --games 20
+	$(BIN)/ludus demo
 
 clean:
 	rm -rf .venv build dist src/*.egg-info

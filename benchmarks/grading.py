@@ -55,9 +55,9 @@ def grade(game: Game, evaluator: Evaluator, budgets: tuple[int, ...] = (1, 100, 
         print(f"{label:>18} " + " ".join(f"{100 * rate:>12.1f} %" for rate in rates), flush=True)
 
 
-def main() -> None:
+def main(names: list[str]) -> None:
     game = ludus.make("connect4").compile()
-    for name in sys.argv[1:]:
+    for name in names:
         run, checkpoint = open_run(name, game)
         network, facts = run.load_player(checkpoint)
         print(f"{name}: {facts}")
@@ -65,4 +65,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

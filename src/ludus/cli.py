@@ -289,6 +289,7 @@ def train(
         list[str] | None, typer.Option("--set", "-s", metavar="NAME=VALUE", help="A setting; see --settings.")
     ] = None,
     settings: Annotated[bool, typer.Option("--settings", help="List all settings, with their defaults.")] = False,
+    tensorboard: Annotated[bool, typer.Option("--tensorboard", help="Keep the log for TensorBoard too.")] = False,
     option: Options = None,
 ) -> None:
     """Train a player from nothing by playing against itself. Ctrl-C stops it; --resume goes on.
@@ -306,7 +307,23 @@ def train(
         show_settings()
         return
     made = make_game(game, option) if game else None
-    start_training(made, run, resume, recipe, set or [], minutes, games, steps)
+    start_training(made, run, resume, recipe, set or [], minutes, games, steps, tensorboard)
+
+
+@app.command(short_help="See it learn Connect-4 from nothing, in five minutes.")
+def demo(
+    minutes: Annotated[float, typer.Option(metavar="M", help="Train for so long.")] = 5.0,
+    run: Annotated[str | None, typer.Option(metavar="FOLDER", help="Where; by default runs/demo-DATE.")] = None,
+) -> None:
+    """Train a player of Connect-4 from nothing, let it play random and uct:1000, and show how it learned.
+
+    \b
+    Example
+      ludus demo --minutes 2
+    """
+    from ludus.terminal.demo import run_demo
+
+    run_demo(minutes, run)
 
 
 @app.command(short_help="Write a trained network to a file for other programs.")

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ludus.game import Game
     from ludus.train.preflight import Measured
     from ludus.train.run import Run
-    from ludus.train.trainer import Report
+    from ludus.train.trainer import Report, Trainer
 
 RECIPES = Path(__file__).parent.parent / "train" / "recipes"
 
@@ -42,7 +42,8 @@ def start_training(
     minutes: float | None,
     games: int | None,
     steps: int | None,
-) -> None:
+    tensorboard: bool = False,
+) -> Run:
     for name, value in (("--minutes", minutes), ("--games", games), ("--steps", steps)):
         if value is not None and value <= 0:
             raise BadOption(f"{name} must be above 0, not {value:g}")
@@ -54,7 +55,8 @@ def start_training(
         run = Run.open(Path(resume), game)
     else:
         run = _new_run(game, folder, recipe, given, minutes, games, steps)
-    train(run, minutes, games, steps)
+    train(run, minutes, games, steps, Board(run) if tensorboard else None)
+    return run
 
 
 def _new_run(
@@ -125,7 +127,7 @@ def clock(seconds: float) -> str:
     return f"{hours}:{minutes:02d}:{rest:02d}" if hours else f"{minutes}:{rest:02d}"
 
 
-def train(run: Run, minutes: float | None, games: int | None, steps: int | None) -> None:
+def train(run: Run, minutes: float | None, games: int | None, steps: int | None, board: Board | None = None) -> None:
     """Until a budget is spent, or somebody presses Ctrl-C."""
     from ludus.train.trainer import Trainer
 
@@ -161,8 +163,10 @@ def train(run: Run, minutes: float | None, games: int | None, steps: int | None)
                     break
                 if trainer.iteration % run.config.checkpoint_every == 0 or over():
                     trainer.save()
+                if board is not None:
+                    board.add(report)
                 if console.is_terminal:
-                    live.update(_table(report, trainer.progress))
+                    live.update(_table(report, time_left(trainer, planned, games, steps)))
                 else:
                     print(_line(report), flush=True)
     finally:
@@ -172,23 +176,57 @@ def train(run: Run, minutes: float | None, games: int | None, steps: int | None)
     print(f"Play against it: ludus play {run.game.name} --against zero:{run.folder}")
 
 
+def time_left(trainer: Trainer, seconds: float | None, games: int | None, steps: int | None) -> float:
+    """Until the budget is spent, if it goes on as it went so far."""
+    if seconds is not None:
+        return max(0.0, seconds - trainer.seconds)
+    if games is not None:
+        done = sum(worker.finished for worker in trainer.workers) / games
+    else:
+        done = trainer.learner.steps / max(1, steps or 1)
+    return trainer.seconds * (1 / min(1.0, done) - 1) if done > 0 else 0.0
+
+
 def _line(report: Report) -> str:
+    rating = "" if report.rating is None else f"  rating {report.rating:5.0f}"
     return (
         f"{report.iteration:5d}  {clock(report.seconds):>8}  {report.games:9,} games  {report.rows:11,} rows  "
         f"{report.simulations_per_second:9,.0f} simulations/s  {report.rows_per_second:7,.0f} rows/s learned  "
-        f"policy {report.losses.policy:.3f}  value {report.losses.value:.3f}"
+        f"policy {report.losses.policy:.3f}  value {report.losses.value:.3f}{rating}"
     )
 
 
-def _table(report: Report, progress: float) -> Any:
+def _table(report: Report, left: float) -> Any:
     table = new_table(show_header=False)
-    done = f"{100 * progress:.0f} % of the plan" if progress else ""
-    table.add_row("iteration", f"{report.iteration}", "time", f"{clock(report.seconds)}  {done}")
-    table.add_row("games", f"{report.games:,}", "rows", f"{report.rows:,}")
-    table.add_row("simulations/s", f"{report.simulations_per_second:,.0f}", "plies a game", f"{report.plies:.1f}")
-    table.add_row("rows/s learned", f"{report.rows_per_second:,.0f}", "steps", f"{report.steps:,}")
+    table.add_row("time", clock(report.seconds), "time left", clock(left))
+    table.add_row("iteration", f"{report.iteration}", "steps", f"{report.steps:,}")
+    table.add_row("games", f"{report.games:,}", "plies a game", f"{report.plies:.1f}")
+    table.add_row("positions", f"{report.rows:,}", "positions/s", f"{report.rows / max(report.seconds, 1e-9):,.0f}")
+    table.add_row(
+        "simulations/s", f"{report.simulations_per_second:,.0f}", "learned/s", f"{report.rows_per_second:,.0f}"
+    )
     table.add_row("policy loss", f"{report.losses.policy:.3f}", "value loss", f"{report.losses.value:.3f}")
+    if report.rating is not None:
+        table.add_row("rating", f"{report.rating:.0f}", "", "Elo above the untrained network")
     return table
+
+
+class Board:
+    """The log for TensorBoard as well, in the run's folder."""
+
+    def __init__(self, run: Run):
+        try:
+            from torch.utils.tensorboard import SummaryWriter
+        except ImportError:
+            raise BadOption("--tensorboard needs one more package: pip install tensorboard") from None
+        self.writer: Any = SummaryWriter(str(run.folder / "tensorboard"))
+        print(f"tensorboard --logdir {run.folder / 'tensorboard'}")
+
+    def add(self, report: Report) -> None:
+        for name, value in report.line().items():
+            if isinstance(value, int | float) and name != "iteration":
+                self.writer.add_scalar(name, value, report.iteration)
+        self.writer.flush()
 
 
 def export_onnx(run: str, file: str) -> None:

@@ -61,7 +61,7 @@ class Config:
     resign: float = setting(0.0, "a player resigns at an expected value below -resign; 0: never", least=0, most=1)
 
     # Learning
-    batch: int = setting(512, "rows in a step of the learner", least=1)
+    batch: int = setting(512, "rows in a step of the learner; fewer where a plan has few rows", least=1)
     reuse: float = setting(4.0, "how often each row is learned from", least=0)
     rate: float = setting(0.002, "learning rate at the start", least=0)
     rate_end: float = setting(0.0002, "and at the end of the run", least=0)
@@ -81,7 +81,7 @@ class Config:
     window: int = setting(20_000, "rows in the replay window at first", least=1)
     window_power: float = setting(0.75, "the window grows like the number of rows, to this power", least=0, most=1)
     window_most: int = setting(1_000_000, "but never beyond so many rows", least=1)
-    iteration: int = setting(8192, "new rows between two rounds of learning", least=1)
+    iteration: int = setting(8192, "new rows between two rounds of learning; fewer where a plan has few", least=1)
     gating: float = setting(
         0.0,
         "a new network plays only once it scores this part of its games against the best (0.55), or, above 1, wins so "

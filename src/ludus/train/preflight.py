@@ -13,6 +13,7 @@ from ludus.errors import BadOption
 from ludus.nets.engines import fastest_engine
 from ludus.nets.evaluator import make_evaluators
 from ludus.nets.network import are_rivals
+from ludus.train.gating import play_off
 from ludus.train.learner import Learner
 from ludus.train.replay import Window
 from ludus.train.selfplay import SelfPlay
@@ -28,6 +29,9 @@ GAMES = {"cpu": (64, 128, 256), "cuda": (1024, 4096)}
 """How many games at once are tried."""
 WORTH_IT = 1.05
 """More games at once must be so many times as fast: with fewer, what is learned is played sooner."""
+ROUNDS, STEPS = 40, 600
+"""A plan has so many rounds of play and learning, and steps of the learner, or more: where rows are few, iterations and
+batches get smaller than the settings say."""
 FORESTS = 4
 """Beside a card: while it works for one, the trees of the others grow."""
 
@@ -104,6 +108,8 @@ def measure(game: Game, config: Config) -> Measured:
             for index, evaluator in enumerate(evaluators)
         ]
         play_all(workers, 1, 2, lambda: False)  # compiles
+        if config.rating_games and are_rivals(game):
+            play_off(game, evaluators[0], evaluators[0], 2, 2, 1, 0, config.gating_uct and 2)  # likewise
         played = _play(games, workers, config)
         if played.simulations > WORTH_IT * best.simulations:
             best = played
@@ -187,9 +193,12 @@ def plan(config: Config, measured: Measured, seconds: float | None, games: int |
         rows = games * max(1.0, measured.plies) * config.cap_part
     if steps is not None:
         rows = steps * config.batch / max(config.reuse, 1e-9)
+    rounds, batch = int(rows / ROUNDS), int(rows * config.reuse / STEPS)
     return dataclasses.replace(
         config,
         budget_rows=config.budget_rows or int(rows),
+        iteration=min(config.iteration, max(256, rounds)),
+        batch=min(config.batch, max(64, batch)),
         games_at_once=measured.games_at_once,
         workers=measured.workers,
         learner_threads=measured.learner_threads,

@@ -1,0 +1,52 @@
+"""`ludus demo`: a player of Connect-4 from nothing, in about five minutes, and what became of it."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+from ludus.registry import make
+from ludus.terminal.curve import draw_curve
+from ludus.terminal.match import run_match
+from ludus.terminal.training import start_training
+from ludus.train.run import Run
+
+SIMULATIONS = 200
+"""A move, for the player that was trained: less time than uct:1000 takes."""
+
+
+MATCHES = (("random", 20), ("uct:1000", 40))
+
+
+def run_demo(minutes: float, folder: str | None) -> None:
+    """Train, play two matches, show the curve, and say how to play against it."""
+    game = make("connect4")
+    where = folder or f"runs/demo-{time.strftime('%Y%m%d-%H%M%S')}"
+    print(f"Connect-4 from nothing: {minutes:g} minutes of playing against itself. Ctrl-C ends them sooner.\n")
+    run = start_training(game, where, None, None, [], minutes, None, None)
+    if not run.checkpoints():
+        print("It was stopped before its first checkpoint: nothing to show yet.")
+        return
+    player = f"zero:{where}:{SIMULATIONS}"
+    for other, games in MATCHES:
+        print(f"\n{player} against {other}:")
+        run_match(game, (player, other), games, seed=1, opening=2)
+    show_learning(run)
+    print(f"\nPlay against it: ludus play connect4 --against zero:{where}")
+
+
+def show_learning(run: Run) -> Path | None:
+    """The curve of a run's rating, in the terminal and as a picture in its folder."""
+    from ludus.arena.plots import LearningPoint, plot_learning
+
+    lines = [line for line in run.log() if line.get("rating") is not None]
+    if len(lines) < 2:
+        return None
+    minutes, ratings = [line["seconds"] / 60 for line in lines], [line["rating"] for line in lines]
+    print("\nThe rating while it learned, in Elo above the untrained network with the same search:\n")
+    print(draw_curve(minutes, ratings, x_label="minutes", y_label="rating"))
+    picture = run.folder / "learning.png"
+    points = [LearningPoint("", line["iteration"], line["rating"], line["rating"], line["rating"]) for line in lines]
+    plot_learning(points, picture, f"{run.game.title}: rating while learning")
+    print(f"\nThe same as a picture: {picture}")
+    return picture
