@@ -46,7 +46,7 @@ def are_rivals(game: Game) -> bool:
 
 
 def sizes_of(game: Game, roles: bool = False, further: int = 0, sizefree: bool = False) -> Sizes:
-    """The sizes of a network for this game; `roles`: a policy for each seat; `sizefree`: none that depends on them."""
+    """The sizes of a network for this game; `roles`: a policy for each seat; `sizefree`: heads for all boards."""
     shape = game.graph
     places = places_of(game, roles) if sizefree else None
     heads = game.players if roles else 1

@@ -3,7 +3,8 @@
 Convolutions are free of sizes by themselves; what is not are heads with a weight for every cell. Here the policy is a
 plane for each kind of action, from which every action takes the number at its place (see Game.places), and the value
 comes from what pooling leaves of the board. Where a game's planes are larger than its board, a mask keeps what lies
-around the board at 0, as the padding of a convolution is: a board looks the same in every frame.
+around the board at 0, as the padding of a convolution is: to a network that plays, a board looks the same in every
+frame. (While it learns, the statistics of its normalisations count the cells around the board too.)
 """
 
 from __future__ import annotations
