@@ -6,6 +6,7 @@ import torch
 import ludus
 from ludus.agents import make_agent
 from ludus.arena.match import play_match
+from ludus.arena.roster import Plan, Roster
 from ludus.cli import main
 from ludus.train.config import Config, with_settings
 from ludus.train.files import BadRun
@@ -56,6 +57,24 @@ def test_it_learns_and_goes_on_bit_for_bit(small_board):
     assert weights(again.learner.network) == weights(trainer.learner.network)
     changed = [name for name, value in weights(first).items() if value != weights(trainer.learner.player)[name]]
     assert {name.split(".")[0] for name in changed} == {"trunk", "policy", "value", "further"}
+
+
+def test_each_seat_learns_planes_of_its_own(tmp_path):
+    game = ludus.make("tictactoe")
+    trainer = trained(tmp_path / "run", game, 0, sizefree=True, roles=True, soft=0.5)
+    network = trainer.learner.network
+    before = [head.planes.weight.detach().clone() for head in (network.policy, network.further)]
+    trainer.iterate()
+    for head, old in zip((network.policy, network.further), before, strict=True):
+        assert old.shape[0] == 2
+        assert ((head.planes.weight - old).abs().amax((1, 2, 3)) > 1e-4).all()
+
+
+def test_its_checkpoints_take_part_in_an_arena_of_another_board(small_board):
+    game = ludus.make("connect4", rows=5, columns=6)
+    run = Run.open(small_board[0], game, any_size=True)
+    roster = Roster(game, "random", runs=[(run, Plan(agents=()))])
+    assert [each.checkpoint for each in roster.entrants.values()] == [None, 1, 2]
 
 
 @pytest.mark.parametrize("kind", ["zero:{}:16", "policy:{}", "rollout:{}@1:4"])
