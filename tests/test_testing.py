@@ -240,6 +240,36 @@ STATIC = {
         "def observe(rules, state, player, planes): pass\ndef play(",
         "setup() must set observation",
     ),
+    "places without a board": (
+        "self.actions = 1",
+        "self.actions = 1; self.places = np.zeros((1, 1, 3), int)",
+        "places is set, so observation must be (planes, rows, columns), not None",
+    ),
+    "places of another shape": (
+        "self.actions = 1",
+        "self.actions = 1; self.observation = (2, 4, 5); self.places = np.zeros((1, 2, 3), int)",
+        "places must be whole numbers of shape (1, 1, 3), not an array of shape (1, 2, 3)",
+    ),
+    "places outside": (
+        "self.actions = 1",
+        "self.actions = 1; self.observation = (2, 4, 5); self.places = np.array([[[0, 4, -1]]])",
+        "a place is (kind from 0, row from -1 to 3, column from -1 to 4); that of action 0 is (0, 4, -1)",
+    ),
+    "places of players": (
+        "players = 1",
+        "players = 2; observation = (2, 4, 5); places = np.array([[[0, 3, 4]], [[-1, 3, 4]]])",
+        "that of action 0 (of player 2) is (-1, 3, 4)",
+    ),
+    "places alike": (
+        "self.actions = 1",
+        "self.actions = 2; self.observation = (2, 4, 5); self.places = np.zeros((1, 2, 3), int)",
+        "places must tell actions apart; 0 and 1 are both at (0, 0, 0)",
+    ),
+    "mask": (
+        "self.actions = 1",
+        "self.actions = 1; self.observation = (2, 4, 5); self.mask = 2",
+        "mask must be the number of a plane of observation (2, 4, 5), not 2",
+    ),
     "simultaneous": (
         "players = 1",
         "players = 1; simultaneous = True",

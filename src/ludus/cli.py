@@ -284,6 +284,9 @@ def train(
     steps: Annotated[int | None, typer.Option(metavar="N", help="Or until so many steps were learned.")] = None,
     run: Annotated[str | None, typer.Option(metavar="FOLDER", help="Where; by default runs/GAME-DATE.")] = None,
     resume: Annotated[str | None, typer.Option(metavar="RUN", help="Go on with a run.")] = None,
+    start: Annotated[
+        str | None, typer.Option("--from", metavar="RUN[@CHECKPOINT]", help="Begin with the weights of another run.")
+    ] = None,
     recipe: Annotated[str | None, typer.Option(metavar="NAME", help="Settings by name: a file, or a recipe.")] = None,
     set: Annotated[
         list[str] | None, typer.Option("--set", "-s", metavar="NAME=VALUE", help="A setting; see --settings.")
@@ -300,6 +303,8 @@ def train(
       ludus train breakthrough --option height=6 --option width=6 --games 2000
       ludus train connect4 --minutes 60 --set blocks=6 --set width=64
       ludus train --resume runs/connect4-20261115-101500 --minutes 30
+      ludus train connect4 --option rows=4 --option columns=5 --set sizefree=yes --run runs/small
+      ludus train connect4 --from runs/small
     """
     from ludus.terminal.training import show_settings, start_training
 
@@ -307,7 +312,7 @@ def train(
         show_settings()
         return
     made = make_game(game, option) if game else None
-    start_training(made, run, resume, recipe, set or [], minutes, games, steps, tensorboard)
+    start_training(made, run, resume, recipe, set or [], minutes, games, steps, start, tensorboard)
 
 
 @app.command(short_help="See it learn Connect-4 from nothing, in five minutes.")

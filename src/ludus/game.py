@@ -72,6 +72,13 @@ class Game:
     """No game has more plies than this."""
     observation: tuple[int, ...] | None = None
     """The shape of the planes that `observe` fills."""
+    places: NDArray[np.int32] | None = None
+    """Where each action is on the board, so that a network can play boards of all sizes: int32 [1, actions, 3], or
+    [players, actions, 3] where it depends on who looks. Each place is (kind, row, column): row and column in the planes
+    as the player sees them, -1 for a whole column, a whole row or both; the kind, from 0, tells moves at one place
+    apart, and means the same on all boards."""
+    mask: int | None = None
+    """The number of the plane that is 1 on the board and 0 around it, where the planes may be larger than the board."""
     graph: GraphShape | None = None
     """The sizes of what `graph` of the rules fills."""
     symmetries: int = 1

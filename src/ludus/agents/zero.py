@@ -6,6 +6,8 @@ c=1.5                weight of the network's policy: more follows it further
 leaves=8             positions that the network judges at once
 engine=onnx          what runs the network: auto, onnx, torch, cuda
 memory=256MB  reuse=no   as for uct
+
+The run may be one of another board size, if its network is free of sizes (`graph`, or `residual` with `sizefree`).
 """
 
 from __future__ import annotations

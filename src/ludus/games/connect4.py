@@ -202,6 +202,7 @@ class Connect4Game(Game):
         self.actions = self.most_legal = columns
         self.longest = rows * columns
         self.observation = (2, rows, columns)
+        self.places = np.array([[(0, -1, column) for column in range(columns)]], np.int32)
         self.symmetries = 2
 
     def cells(self, state):

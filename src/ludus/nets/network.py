@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
 import torch
 from torch import nn
 
@@ -29,6 +30,10 @@ class Sizes(NamedTuple):
     """Features of a node, and relations."""
     further: int = 0
     """Policies that are learned beside the one that plays, since learning them makes the trunk better."""
+    places: Any = None
+    """Of a network that is free of sizes: where the actions are, int32 [heads, actions, 3], as Game.places."""
+    mask: int | None = None
+    """The plane that is 1 on the board, if there is one."""
 
     @property
     def inputs(self) -> int:
@@ -40,17 +45,34 @@ def are_rivals(game: Game) -> bool:
     return game.players == 2 and game.zero_sum and not game.simultaneous
 
 
-def sizes_of(game: Game, roles: bool = False, further: int = 0) -> Sizes:
-    """The sizes of a network for this game; `roles`: a policy for each seat."""
+def sizes_of(game: Game, roles: bool = False, further: int = 0, sizefree: bool = False) -> Sizes:
+    """The sizes of a network for this game; `roles`: a policy for each seat; `sizefree`: heads for all boards."""
     shape = game.graph
+    places = places_of(game, roles) if sizefree else None
+    heads = game.players if roles else 1
     return Sizes(
         observation=tuple(game.observation or ()),
         actions=game.actions,
-        heads=game.players if roles else 1,
+        heads=heads if places is None else len(places),
         outputs=1 if are_rivals(game) else game.players,
         graph=(shape.features, len(shape.relations)) if shape else (0, 0),
-        further=further,
+        further=further if places is None else further * len(places),
+        places=places,
+        mask=game.mask,
     )
+
+
+def places_of(game: Game, roles: bool) -> Any:
+    """The places of a game's actions, int32 [heads, actions, 3]: seats that see them elsewhere have a head each, and
+    with `roles` each seat has planes of its own."""
+    if game.places is None:
+        raise BadOption(f"sizefree needs a game that says where its actions are; {game.name} sets no places")
+    places = np.array(game.places, np.int32)
+    if roles:
+        kinds = places[..., 0].max() + 1
+        places = np.stack([places[seat % len(places)] for seat in range(game.players)])
+        places[..., 0] += kinds * np.arange(game.players, dtype=np.int32)[:, None]
+    return places
 
 
 class Network(nn.Module):
@@ -109,5 +131,6 @@ def make_network(kind: str, sizes: Sizes, *, blocks: int, width: int, dropout: f
 
         return Conv(sizes, blocks, width, dropout)
     from ludus.nets.residual import Residual
+    from ludus.nets.sizefree import SizeFree
 
-    return Residual(sizes, blocks, width)
+    return (Residual if sizes.places is None else SizeFree)(sizes, blocks, width)

@@ -20,6 +20,15 @@ from ludus.errors import Unsuitable
 OPSET = 18
 IR_VERSION = 9
 
+ARITHMETIC: dict[Any, str] = {
+    operator.add: "Add",
+    torch.add: "Add",
+    operator.sub: "Sub",
+    operator.mul: "Mul",
+    operator.truediv: "Div",
+}
+FUNCTIONS: dict[Any, str] = {torch.relu: "Relu", torch.tanh: "Tanh", torch.sqrt: "Sqrt"}
+
 
 def write_onnx(network: Any) -> bytes:
     """The network, as it is when playing, as an ONNX model: planes [K, ...] in, policy and values out."""
@@ -43,6 +52,8 @@ class _Writer:
                 self.names[node] = "planes"
             elif node.op == "output":
                 self.outputs = [self.names[each] for each in node.args[0]]
+            elif node.op == "get_attr":
+                self.names[node] = self._weight(f"of.{node.name}", operator.attrgetter(node.target)(network))
             elif node.op == "call_module":
                 self._module(node, self.modules[node.target])
             else:
@@ -68,7 +79,9 @@ class _Writer:
         self.nodes.append(helper.make_node(kind, inputs, [self.names[node]], **attributes))
 
     def _weight(self, name: str, value: Any) -> str:
-        array = value.detach().cpu().float().numpy() if isinstance(value, torch.Tensor) else np.asarray(value)
+        if isinstance(value, torch.Tensor):
+            value = (value.float() if value.is_floating_point() else value).detach().cpu().numpy()
+        array = np.asarray(value)
         self.weights.append(numpy_helper.from_array(np.ascontiguousarray(array), name))
         return name
 
@@ -103,10 +116,12 @@ class _Writer:
 
     def _function(self, node: fx.Node) -> None:
         inputs = [self.names[each] for each in node.all_input_nodes]
-        if node.target in (operator.add, torch.add):
-            self._add(node, "Add", [self.names[node.args[0]], self.names[node.args[1]]])  # type: ignore[index]
-        elif node.target in (torch.relu, torch.tanh):
-            self._add(node, "Relu" if node.target is torch.relu else "Tanh", inputs)
+        if node.target in ARITHMETIC:
+            self._add(node, ARITHMETIC[node.target], [self._operand(node, i) for i in range(2)])
+        elif node.target in FUNCTIONS:
+            self._add(node, FUNCTIONS[node.target], inputs)
+        elif node.target is torch.index_select:
+            self._add(node, "Gather", inputs, axis=node.args[1])
         elif node.target is torch.cat:
             self._add(node, "Concat", inputs, axis=node.args[1])
         elif node.target in ("mean", "amax"):
@@ -120,6 +135,11 @@ class _Writer:
             self._add(node, "Reshape", [*inputs, shape])
         else:
             raise Unsuitable(f"{node.target} cannot be written as ONNX; use the torch engine")
+
+    def _operand(self, node: fx.Node, i: int) -> str:
+        """An argument of a calculation: a result, or a number."""
+        value: Any = node.args[i]
+        return self.names[value] if isinstance(value, fx.Node) else self._weight(f"{node.name}.{i}", np.float32(value))
 
 
 def _folded(convolution: nn.Conv2d, norm: nn.BatchNorm2d | None) -> tuple[torch.Tensor, torch.Tensor]:

@@ -15,15 +15,27 @@ def convolution(inputs: int, outputs: int, size: int = 3) -> nn.Sequential:
     )
 
 
-class Pooling(nn.Module):
-    """What the whole board is like: the mean and the maximum of every channel, [K, 2 * channels]."""
+def on_board(x: torch.Tensor, mask: torch.Tensor | None) -> torch.Tensor:
+    """x with 0 wherever the mask, if there is one, is 0."""
+    return x if mask is None else x * mask
 
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return torch.cat([x.mean((2, 3)), x.amax((2, 3))], 1)
+
+class Pooling(nn.Module):
+    """What the whole board is like: the mean and the maximum of every channel, [K, 2 * channels].
+
+    With a mask [K, 1, rows, columns], 1 on the board, x is 0 outside it and nowhere negative.
+    """
+
+    def forward(self, x: torch.Tensor, mask: torch.Tensor | None = None) -> torch.Tensor:
+        mean = x.mean((2, 3)) if mask is None else x.mean((2, 3)) / mask.mean((2, 3))
+        return torch.cat([mean, x.amax((2, 3))], 1)
 
 
 class Block(nn.Module):
-    """x + f(x); with `pooling`, f knows the whole board and not only the neighbourhood."""
+    """x + f(x); with `pooling`, f knows the whole board and not only the neighbourhood.
+
+    With a mask (see Pooling), what is outside the board stays 0.
+    """
 
     def __init__(self, width: int, pooling: bool):
         super().__init__()
@@ -31,11 +43,12 @@ class Block(nn.Module):
         self.second = convolution(width, width)
         self.pool = nn.Sequential(Pooling(), nn.Linear(2 * width, width)) if pooling else None
 
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
+    def forward(self, x: torch.Tensor, mask: torch.Tensor | None = None) -> torch.Tensor:
         y = self.first(x)
         if self.pool is not None:
-            y = y + self.pool(torch.relu(y)).unsqueeze(2).unsqueeze(3)
-        return torch.relu(x + self.second(torch.relu(y)))
+            pool, linear = self.pool
+            y = y + linear(pool(on_board(torch.relu(y), mask), mask)).unsqueeze(2).unsqueeze(3)
+        return on_board(torch.relu(x + self.second(on_board(torch.relu(y), mask))), mask)
 
 
 class Residual(Network):

@@ -52,7 +52,7 @@ def run_arena(
     runs: list[Run] = []
     for text in given:
         if not is_agent(text):
-            runs.append(Run.open(Path(text), game))
+            runs.append(Run.open(Path(text), game, any_size=True))
             game = runs[-1].game
     if game is None:
         raise BadOption("name the game of these agents: --game connect4")

@@ -42,19 +42,20 @@ def start_training(
     minutes: float | None,
     games: int | None,
     steps: int | None,
+    start: str | None = None,
     tensorboard: bool = False,
 ) -> Run:
     for name, value in (("--minutes", minutes), ("--games", games), ("--steps", steps)):
         if value is not None and value <= 0:
             raise BadOption(f"{name} must be above 0, not {value:g}")
     if resume is not None:
-        if recipe or folder or given:
-            raise BadOption("--resume goes on with the settings of the run: no --recipe, --run or --set")
+        if recipe or folder or given or start:
+            raise BadOption("--resume goes on with the settings of the run: no --recipe, --run, --set or --from")
         from ludus.train.run import Run
 
         run = Run.open(Path(resume), game)
     else:
-        run = _new_run(game, folder, recipe, given, minutes, games, steps)
+        run = _new_run(game, folder, recipe, given, minutes, games, steps, start)
     train(run, minutes, games, steps, Board(run) if tensorboard else None)
     return run
 
@@ -67,16 +68,20 @@ def _new_run(
     minutes: float | None,
     games: int | None,
     steps: int | None,
+    start: str | None,
 ) -> Run:
     from ludus.registry import make
     from ludus.train.preflight import measure, plan, settings_for
-    from ludus.train.run import Run
+    from ludus.train.run import Run, first_weights
 
     settings: dict[str, Any] = {}
     if recipe is not None:
         name, options, settings = read_toml(find_recipe(recipe))
         if game is None and name is not None:
             game = make(name, **options)
+    if start is not None:
+        game, inherited = _begin_from(start, game)
+        settings = {**inherited, **settings}
     if game is None:
         raise BadOption("name a GAME to train, or a --recipe, or a run to --resume; see ludus train --help")
     for text in given:
@@ -85,6 +90,8 @@ def _new_run(
             raise BadOption(f"--set takes name=value, not {text!r}")
         settings[key.strip()] = value.strip()
     config = with_settings(Config(), {**settings_for(game), **settings})
+    if config.start:
+        first_weights(config.start, game, config.make_network(game))  # they must fit, before anything is measured
     where = Path(folder) if folder else Path("runs") / f"{game.name}-{time.strftime('%Y%m%d-%H%M%S')}"
     if (where / "config.toml").exists():
         raise BadOption(f"{where} holds a run already: ludus train --resume {where} goes on with it")
@@ -95,6 +102,19 @@ def _new_run(
     config = plan(config, measured, None if minutes is None else 60 * minutes, games, steps)
     _show_plan(game, config, measured, where)
     return Run.create(where, game, config)
+
+
+def _begin_from(name: str, game: Game | None) -> tuple[Game, dict[str, Any]]:
+    """The game, that of another run where none is given, and the settings of one that begins with its weights."""
+    from ludus.train.files import BadRun
+    from ludus.train.run import NETWORK, open_run
+
+    run, checkpoint = open_run(name, game)
+    if checkpoint is None and not run.checkpoints():
+        raise BadRun(f"{run.folder} has no checkpoint yet")
+    at = run.checkpoints()[-1] if checkpoint is None else checkpoint
+    network = {key: getattr(run.config, key) for key in NETWORK}
+    return run.game, {**network, "start": f"{run.folder.resolve()}@{at}"}
 
 
 def find_recipe(name: str) -> Path:

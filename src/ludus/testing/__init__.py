@@ -20,6 +20,7 @@ import copy
 import inspect
 import os
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -145,6 +146,7 @@ def _summary(run: Lockstep) -> tuple[list[str], list[str]]:
     for name, has in (
         ("machine code does what plain Python does", bool(run.native)),
         ("observe", game.has("observe")),
+        ("places, in range and distinct", game.places is not None),
         ("graph", game.has("graph")),
         (f"symmetry, {game.symmetries} of them", game.has("symmetry") and game.symmetries > 1),
         ("heuristic", game.has("heuristic")),
@@ -216,6 +218,7 @@ def check_declarations(game: Game) -> None:
     if shape is not None:
         whole = isinstance(shape, tuple) and all(isinstance(n, int | np.integer) and n >= 1 for n in shape)
         need(whole, f"observation must be a tuple of whole numbers, not {shape!r}")
+    check_places(game, need)
     for name, wanted, given in (
         ("observe", shape is not None, "observation is set"),
         ("graph", game.graph is not None, "graph is set"),
@@ -225,3 +228,34 @@ def check_declarations(game: Game) -> None:
         need(game.has(name) or not wanted, f"{given}, so the file must define {name}({SIGNATURES[name]})")
     need(shape is not None or not game.has("observe"), "observe is there, so setup() must set observation, its shape")
     need(game.graph is not None or not game.has("graph"), "graph is there, so setup() must set self.graph, its sizes")
+
+
+def check_places(game: Game, need: Callable[[object, str], None]) -> None:
+    """Where the actions are, and which plane is the board, if the game says so."""
+    shape = game.observation
+    boards = shape is not None and len(shape) == 3
+    planes, rows, columns = shape if boards else (0, 0, 0)  # type: ignore[misc]
+    if game.mask is not None:
+        whole = isinstance(game.mask, int | np.integer) and 0 <= game.mask < planes
+        need(whole, f"mask must be the number of a plane of observation {shape}, not {game.mask!r}")
+    places = game.places
+    if places is None:
+        return
+    need(boards, f"places is set, so observation must be (planes, rows, columns), not {shape}")
+    fits = isinstance(places, np.ndarray) and np.issubdtype(places.dtype, np.integer)
+    allowed = [(count, game.actions, 3) for count in sorted({1, game.players})]
+    found = f"an array of shape {places.shape}" if fits else repr(places)[:60]
+    wanted = " or ".join(str(each) for each in allowed)
+    need(fits and places.shape in allowed, f"places must be whole numbers of shape {wanted}, not {found}")
+    for player, listed in enumerate(places.tolist()):
+        of = f" (of player {player + 1})" if len(places) > 1 else ""
+        for action, (kind, row, column) in enumerate(listed):
+            need(
+                kind >= 0 and -1 <= row < rows and -1 <= column < columns,
+                f"a place is (kind from 0, row from -1 to {rows - 1}, column from -1 to {columns - 1}); "
+                f"that of action {action}{of} is {(kind, row, column)}",
+            )
+        first: dict[tuple[int, ...], int] = {}
+        for action, place in enumerate(map(tuple, listed)):
+            other = first.setdefault(place, action)
+            need(other == action, f"places must tell actions apart; {other} and {action}{of} are both at {place}")

@@ -189,6 +189,9 @@ def observations_of(run: Lockstep, way: Way, states: NDArray[Any]) -> NDArray[np
             raise run.broken("observe must write finite numbers only")
         if not np.array_equal(planes[0].array, planes[-1].array):
             raise run.broken("observe must write the same each time it is asked about a position")
+        board = None if run.game.mask is None else planes[0].array[run.game.mask]
+        if board is not None and not (np.isin(board, (0.0, 1.0)).all() and board.any()):
+            raise run.broken(f"plane {run.game.mask}, the mask, must be 1 on the board and 0 around it")
         seen.append(planes[0].array.ravel())
     return np.concatenate(seen)
 

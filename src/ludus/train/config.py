@@ -29,6 +29,7 @@ class Config:
     network: str = setting("residual", "kind of network", among=("residual", "conv", "mlp", "graph"))
     blocks: int = setting(4, "its depth", least=0)
     width: int = setting(32, "its width", least=1)
+    sizefree: bool = setting(False, "heads for every board size, in games that say where their actions are (residual)")
     roles: bool = setting(False, "a policy head for each seat, where the players' parts differ")
     soft: float = setting(0.0, "weight of a second policy, learned from the search's to the power 1/4", least=0)
     reply: float = setting(0.0, "weight of a further policy that guesses the next move, mostly the opponent's", least=0)
@@ -101,6 +102,7 @@ class Config:
 
     # The run
     seed: int = setting(0, "the same seed gives the same run", least=0)
+    start: str = setting("", "another run, RUN or RUN@40, whose weights this one begins with; see --from")
     budget_rows: int = setting(0, "rows at which schedules end: set by the preflight, from the budget", least=0)
     at_once: bool = setting(False, "play on while learning, with the weights of the round before: for a GPU")
     checkpoint_every: int = setting(1, "iterations between checkpoints", least=1)
@@ -123,14 +125,23 @@ class Config:
             raise BadOption("gating and gating_uct are two ways to choose who plays: set one of them")
         if self.network == "graph" and (self.soft or self.reply):
             raise BadOption("soft and reply are for networks over planes, not for graphs")
+        if self.sizefree and self.network != "residual":
+            raise BadOption("sizefree is for network = residual; of the others, graph alone is free of sizes, always")
+        if self.sizefree and self.reply:
+            raise BadOption("reply does not go with sizefree: the opponent may see the board from elsewhere")
         if self.cap_part < 1 and self.cap_simulations > self.simulations:
             raise BadOption("cap_simulations must not exceed simulations: the capped searches are the cheap ones")
+
+    @property
+    def free_of_sizes(self) -> bool:
+        """Does one set of weights fit all board sizes?"""
+        return self.sizefree or self.network == "graph"
 
     def make_network(self, game: Game) -> Any:
         """The network that these settings describe, for a game."""
         from ludus.nets import make_network, sizes_of
 
-        sizes = sizes_of(game, self.roles, (self.soft > 0) + (self.reply > 0))
+        sizes = sizes_of(game, self.roles, (self.soft > 0) + (self.reply > 0), self.sizefree)
         return make_network(self.network, sizes, blocks=self.blocks, width=self.width, dropout=self.dropout)
 
 

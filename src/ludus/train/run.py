@@ -36,15 +36,17 @@ KEPT = 2
 """Checkpoints that hold all that is needed to go on; older ones keep the weights that play."""
 
 
-NETWORK = ("network", "blocks", "width", "roles", "soft", "reply", "dropout")
+NETWORK = ("network", "blocks", "width", "sizefree", "roles", "soft", "reply", "dropout")
 """The settings that make a network what it is."""
 
 
 class Run:
     """The folder of a run, and its files."""
 
-    def __init__(self, folder: Path, game: Game, config: Config):
+    def __init__(self, folder: Path, game: Game, config: Config, trained: str | None = None):
         self.folder, self.game, self.config = folder, game, config
+        self.trained = trained or game.identity
+        """The identity of the game that it trains; `game` may be another size of it (see `open`)."""
 
     # --- making and opening -------------------------------------------------------------------------------------------
 
@@ -69,8 +71,11 @@ class Run:
         return run
 
     @classmethod
-    def open(cls, folder: Path, game: Game | None = None) -> Run:
-        """A run that exists; `game` where it is not one of a name (a file of your own), or to check that it fits."""
+    def open(cls, folder: Path, game: Game | None = None, any_size: bool = False) -> Run:
+        """A run that exists; `game` where it is not one of a name (a file of your own), or to check that it fits.
+
+        With `any_size`, to play only: `game` may have other options, if the network is free of sizes.
+        """
         from ludus.registry import make
 
         if not (folder / "config.toml").is_file():
@@ -82,9 +87,12 @@ class Run:
             about = json.loads((folder / "about.json").read_text())
         except (OSError, ValueError) as error:
             raise BadRun(f"{folder} cannot be read: {error}") from None
-        if about.get("game") != game.identity:
-            raise BadRun(f"{folder} is a run of {about.get('game')}, not of {game.identity}")
-        return cls(folder, game, with_settings(Config(), settings))
+        config, trained = with_settings(Config(), settings), str(about.get("game"))
+        if trained != game.identity and not (any_size and config.free_of_sizes and _are_kin(trained, game)):
+            hint = "; weights for every size are trained with --set sizefree=yes, or network=graph"
+            told = f"{folder} is a run of {trained}, not of {game.identity}"
+            raise BadRun(told + (hint if any_size and _are_kin(trained, game) else ""))
+        return cls(folder, game, config, trained)
 
     # --- checkpoints --------------------------------------------------------------------------------------------------
 
@@ -130,10 +138,14 @@ class Run:
         path = self.checkpoint(iteration) / "player.safetensors"
         with self._reading(path), safe_open(path, "pt") as file:
             about = file.metadata() or {}
-            if about.get("game") != self.game.identity:
-                raise BadRun(f"{path} is of {about.get('game')}, not of {self.game.identity}")
+            if about.get("game") != self.trained:
+                raise BadRun(f"{path} is of {about.get('game')}, not of {self.trained}")
             network = with_settings(Config(), json.loads(about["network"])).make_network(self.game)
-            network.load_state_dict({key: file.get_tensor(key) for key in file.keys()})  # noqa: SIM118
+            weights = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118
+            if self.game.identity != self.trained and not fits(network, weights):
+                told = f"{path} is of {self.trained}, and does not fit {self.game.identity}"
+                raise BadRun(f"{told}: more than sizes differ in what a network sees")
+            network.load_state_dict(weights)
         return network.eval(), {"iteration": iteration, **json.loads(about["facts"])}
 
     def load_state(self, iteration: int) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
@@ -209,13 +221,35 @@ class Run:
 
 
 def open_run(name: str, game: Game | None = None) -> tuple[Run, int | None]:
-    """A run, and a checkpoint of it, from RUN or RUN@40."""
+    """A run, and a checkpoint of it, from RUN or RUN@40; to play `game`, which may be another size of its own."""
     folder, at, checkpoint = name.rpartition("@")
     if not at:
-        return Run.open(Path(name), game), None
+        return Run.open(Path(name), game, any_size=True), None
     if not checkpoint.isdecimal():
         raise BadRun(f"{checkpoint!r} is no checkpoint; write {folder}@40")
-    return Run.open(Path(folder), game), int(checkpoint)
+    return Run.open(Path(folder), game, any_size=True), int(checkpoint)
+
+
+def first_weights(name: str, game: Game, network: Any) -> dict[str, Any]:
+    """The weights of another run's network, RUN or RUN@40, for one that begins with them."""
+    run, checkpoint = open_run(name, game)
+    weights = run.load_player(checkpoint)[0].state_dict()
+    if not fits(network, weights):
+        shown = ", ".join(f"{key}={getattr(run.config, key)}" for key in NETWORK)
+        raise BadRun(f"{name} has another network than this run; these settings must be the same: {shown}")
+    return weights
+
+
+def fits(network: Any, weights: dict[str, Any]) -> bool:
+    """Can the network take these weights?"""
+    mine = {name: weight.shape for name, weight in network.state_dict().items()}
+    return mine == {name: weight.shape for name, weight in weights.items()}
+
+
+def _are_kin(identity: str, game: Game) -> bool:
+    """Is a game of that identity this one, but for its options?"""
+    name, version = identity.partition("(")[0], identity.rpartition(")v")[2]
+    return (name, version) == (game.name, str(game.version))
 
 
 def _flat(tensors: dict[str, Any]) -> dict[str, Any]:

@@ -87,6 +87,11 @@ def _cross_entropy(logits: Any, target: Any, weights: Any) -> Any:
     return -(weights * (target.clamp(min=0) * logs).sum(1)).sum()
 
 
+def _of_seats(policies: Any, seats: Any) -> Any:
+    """Of policies [K, heads, A], where there is one for each seat, that of who looks: [K, A]."""
+    return policies[:, 0] if policies.shape[1] == 1 else policies[torch.arange(len(seats)), seats]
+
+
 class PlaneSampler:
     """Rows as planes, each in a random symmetry."""
 
@@ -101,12 +106,12 @@ class PlaneSampler:
         if planes.ndim == 4:
             planes = planes.contiguous(memory_format=torch.channels_last)
         policy, guessed, further = network.see(planes)
-        logits = policy[:, 0] if policy.shape[1] == 1 else policy[torch.arange(len(seats)), seats]
-        policy_loss = _cross_entropy(logits, target, weights)
+        policy_loss = _cross_entropy(_of_seats(policy, seats), target, weights)
         if config.soft:
+            soft = further[:, 0] if config.reply else _of_seats(further, seats)
             softened = target.clamp(min=0).pow(0.25)
             softened = torch.where(target < 0, target, softened / softened.sum(1, keepdim=True))
-            policy_loss = policy_loss + config.soft * _cross_entropy(further[:, 0], softened, weights)
+            policy_loss = policy_loss + config.soft * _cross_entropy(soft, softened, weights)
         if config.reply:
             losses = functional.cross_entropy(further[:, -1].float(), replies, ignore_index=-1, reduction="none")
             policy_loss = policy_loss + config.reply * (weights * losses).sum()

@@ -21,6 +21,7 @@ from ludus.train.gating import Ladder, UctGate, passes, play_off
 from ludus.train.learner import Learner, Losses
 from ludus.train.replay import Window
 from ludus.train.rows import Rows, empty_rows, join
+from ludus.train.run import first_weights
 from ludus.train.selfplay import SelfPlay, Step
 
 if TYPE_CHECKING:
@@ -74,6 +75,8 @@ class Trainer:
         workers = config.workers or 1
         torch.manual_seed(config.seed)
         network = config.make_network(self.game)
+        if config.start and run.whole_checkpoint() is None:
+            network.load_state_dict(first_weights(config.start, self.game, network))
         self.learner = Learner(self.game, network, config, device_of(config), config.learner_threads or 1)
         self.choose = np.random.default_rng(config.seed)
         gated = config.gating or config.gating_uct
