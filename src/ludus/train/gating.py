@@ -126,8 +126,11 @@ class Ladder:
         self.games = 0.0
 
     @property
-    def rating(self) -> float:
-        """By the score against the rival, with half a win and half a loss added so that it stays finite."""
+    def rating(self) -> float | None:
+        """By the score against the rival, with half a win and half a loss added so that it stays finite; None before
+        the first game."""
+        if not self.games and not self.base:
+            return None
         score = (self.points + 0.5) / (self.games + 1.0)
         return self.base + 400.0 * math.log10(score / (1.0 - score))
 
@@ -135,6 +138,6 @@ class Ladder:
         self.points = self.FADES * self.points + wins + draws / 2
         self.games = self.FADES * self.games + wins + draws + losses
         if self.games >= 20 and self.points >= 0.75 * self.games:
-            self.base = self.rating
+            self.base = self.rating or 0.0
             self.rival.load_state_dict(network.state_dict())
             self.points = self.games = 0.0
