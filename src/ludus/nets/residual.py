@@ -51,6 +51,10 @@ class Block(nn.Module):
         return on_board(torch.relu(x + self.second(on_board(torch.relu(y), mask))), mask)
 
 
+LARGE = 1_000_000
+"""A policy of more weights than this goes through a narrow layer, or it would outweigh the trunk: Hive has 3,389 actions."""
+
+
 class Residual(Network):
     """`blocks` residual blocks of `width` channels; every third block, and the heads, see the whole board."""
 
@@ -62,12 +66,11 @@ class Residual(Network):
         squeezed = max(4, width // 4)
 
         def policies(count: int) -> nn.Sequential:
-            return nn.Sequential(
-                convolution(width, squeezed, 1),
-                nn.ReLU(),
-                nn.Flatten(),
-                nn.Linear(squeezed * rows * columns, count * sizes.actions),
-            )
+            inputs, outputs = squeezed * rows * columns, count * sizes.actions
+            last: list[nn.Module] = [nn.Linear(inputs, outputs)]
+            if inputs * outputs > LARGE:
+                last = [nn.Linear(inputs, 2 * width), nn.ReLU(), nn.Linear(2 * width, outputs)]
+            return nn.Sequential(convolution(width, squeezed, 1), nn.ReLU(), nn.Flatten(), *last)
 
         self.policy = policies(sizes.heads)
         self.further = policies(sizes.further) if sizes.further else None

@@ -16,12 +16,14 @@ from ludus.nets.network import are_rivals
 from ludus.train.gating import play_off
 from ludus.train.learner import Learner
 from ludus.train.replay import Window
+from ludus.train.rows import join
 from ludus.train.selfplay import SelfPlay
 from ludus.train.trainer import cores, device_of, play_all
 
 if TYPE_CHECKING:
     from ludus.game import Game
     from ludus.train.config import Config
+    from ludus.train.rows import Rows
 
 SECONDS = 1.5
 """For each figure."""
@@ -29,6 +31,8 @@ GAMES = {"cpu": (64, 128, 256), "cuda": (1024, 4096)}
 """How many games at once are tried."""
 WORTH_IT = 1.05
 """More games at once must be so many times as fast: with fewer, what is learned is played sooner."""
+FIRST_GAMES = 0.1
+"""The part of the time after which the first games should be over: where they take long, fewer are played at once."""
 ROUNDS, STEPS = 40, 600
 """A plan has so many rounds of play and learning, and steps of the learner, or more: where rows are few, iterations and
 batches get smaller than the settings say."""
@@ -107,10 +111,10 @@ def measure(game: Game, config: Config) -> Measured:
             SelfPlay(game, config, evaluator, max(1, games // count), seed=index)
             for index, evaluator in enumerate(evaluators)
         ]
-        play_all(workers, 1, 2, lambda: False)  # compiles
+        warm = play_all(workers, 1, 2, lambda: False)  # compiles
         if config.rating_games and are_rivals(game):
             play_off(game, evaluators[0], evaluators[0], 2, 2, 1, 0, config.gating_uct and 2)  # likewise
-        played = _play(games, workers, config)
+        played = _play(games, workers, config, warm)
         if played.simulations > WORTH_IT * best.simulations:
             best = played
     workers, rows = best.workers, best.rows
@@ -145,15 +149,15 @@ class _Played(NamedTuple):
     rows: Any
 
 
-def _play(games: int, workers: list[SelfPlay], config: Config) -> _Played:
+def _play(games: int, workers: list[SelfPlay], config: Config, warm: Rows) -> _Played:
     began = time.perf_counter()
     before = sum(worker.simulations for worker in workers)
     deadline = began + SECONDS
 
     def enough() -> bool:
-        return time.perf_counter() > deadline and all(worker.finished for worker in workers)
+        return time.perf_counter() > deadline
 
-    rows = play_all(workers, 1 << 40, config.simulations, enough)
+    rows = join([warm, play_all(workers, 1 << 40, config.simulations, enough)])
     spent = time.perf_counter() - began
     return _Played(games, (sum(worker.simulations for worker in workers) - before) / spent, workers, rows)
 
@@ -194,12 +198,16 @@ def plan(config: Config, measured: Measured, seconds: float | None, games: int |
     if steps is not None:
         rows = steps * config.batch / max(config.reuse, 1e-9)
     rounds, batch = int(rows / ROUNDS), int(rows * config.reuse / STEPS)
+    games_at_once = measured.games_at_once
+    if seconds is not None:  # or the first games would end late
+        affordable = seconds * FIRST_GAMES * measured.simulations / (max(1.0, measured.plies) * config.simulations)
+        games_at_once = min(games_at_once, max(8 * measured.workers, int(affordable)))
     return dataclasses.replace(
         config,
         budget_rows=config.budget_rows or int(rows),
         iteration=min(config.iteration, max(256, rounds)),
         batch=min(config.batch, max(64, batch)),
-        games_at_once=measured.games_at_once,
+        games_at_once=games_at_once,
         workers=measured.workers,
         learner_threads=measured.learner_threads,
     )
