@@ -152,6 +152,7 @@ def train(run: Run, minutes: float | None, games: int | None, steps: int | None)
         )
 
     console = terminal()
+    graded: float | None = None
     before = signal.signal(signal.SIGINT, interrupt)
     try:
         with Live(console=console, refresh_per_second=4, transient=False) as live:
@@ -161,8 +162,9 @@ def train(run: Run, minutes: float | None, games: int | None, steps: int | None)
                     break
                 if trainer.iteration % run.config.checkpoint_every == 0 or over():
                     trainer.save()
+                graded = graded if report.graded is None else report.graded
                 if console.is_terminal:
-                    live.update(_table(report, trainer.progress))
+                    live.update(_table(report, trainer.progress, graded))
                 else:
                     print(_line(report), flush=True)
     finally:
@@ -177,10 +179,11 @@ def _line(report: Report) -> str:
         f"{report.iteration:5d}  {clock(report.seconds):>8}  {report.games:9,} games  {report.rows:11,} rows  "
         f"{report.simulations_per_second:9,.0f} simulations/s  {report.rows_per_second:7,.0f} rows/s learned  "
         f"policy {report.losses.policy:.3f}  value {report.losses.value:.3f}"
+        + ("" if report.graded is None else f"  outcomes kept {100 * report.graded:.1f} %")
     )
 
 
-def _table(report: Report, progress: float) -> Any:
+def _table(report: Report, progress: float, graded: float | None) -> Any:
     table = new_table(show_header=False)
     done = f"{100 * progress:.0f} % of the plan" if progress else ""
     table.add_row("iteration", f"{report.iteration}", "time", f"{clock(report.seconds)}  {done}")
@@ -188,6 +191,8 @@ def _table(report: Report, progress: float) -> Any:
     table.add_row("simulations/s", f"{report.simulations_per_second:,.0f}", "plies a game", f"{report.plies:.1f}")
     table.add_row("rows/s learned", f"{report.rows_per_second:,.0f}", "steps", f"{report.steps:,}")
     table.add_row("policy loss", f"{report.losses.policy:.3f}", "value loss", f"{report.losses.value:.3f}")
+    if graded is not None:
+        table.add_row("outcomes kept", f"{100 * graded:.1f} % by the network alone, when it was last graded")
     return table
 
 
