@@ -417,7 +417,7 @@ def test_the_command(run):
     assert shown.startswith("Tic-tac-toe: solver on 30 positions of p.txt in ")
     rows = [line.split() for line in shown.splitlines() if line.startswith(("begin", "middle", "end", "all"))]
     assert [row[0] for row in rows] == 2 * ["begin", "middle", "end", "all"]
-    assert " ".join(rows[3]) == "all 30 100.0 (88.6 to 100.0) % 100.0 (88.6 to 100.0) % 0.000 (0.000 to 0.227)"
+    assert " ".join(rows[3]) == "all 30 100.0 (88.6 to 100.0) % 0.000 (0.000 to 0.227)"
     made = Path("p.txt").read_text()
     code, shown, _ = run("grade", "random", "tictactoe", "--positions", "p.txt", "--count", "12")
     assert code == 0
@@ -426,6 +426,20 @@ def test_the_command(run):
     assert Path("p.txt").read_text() == made
     known = read_positions(Path("p.txt"), TICTACTOE)
     assert dataclasses.astuple(known)[2]["seed"] == 2
+
+
+def test_a_game_won_by_so_much_has_a_column_more(run):
+    start = TICTACTOE.start()
+    known = [Known(start, "begin", 0, dict.fromkeys(start.actions, 0.5) | {action: 0.75}) for action in start.actions]
+    write_positions(Path("p.txt"), Positions(TICTACTOE, tuple(known)))
+    shown = run("grade", "random", "tictactoe", "--positions", "p.txt")[1].splitlines()
+    headings = ["positions", "kept", "the", "outcome", "best", "possible", "mean", "loss"]
+    assert headings in [line.split() for line in shown]
+    row = next(line for line in shown if line.startswith("all")).split()
+    assert row[:3] == ["all", "9", "100.0"]
+    best, loss = float(row[7]), float(row[12])
+    assert best < 50
+    assert loss == pytest.approx(0.25 * (100 - best) / 100, abs=0.001)
 
 
 def test_positions_need_no_file(run):

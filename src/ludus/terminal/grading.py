@@ -88,21 +88,24 @@ def told(positions: Positions) -> str:
 
 
 def show_tables(known: Sequence[Known], actions: Sequence[int]) -> None:
+    # Where games are only won, drawn or lost, to keep the outcome is the best possible: one column says both.
+    alike = all(value in (-1.0, 0.0, 1.0) for each in known for value in each.values.values())
     print("\nIn all positions, with 95 % intervals:\n")
-    _show(grade_moves(known, actions))
+    _show(grade_moves(known, actions), alike)
     matters = grade_moves(known, actions, where_it_matters=True)
     print(f"\nWhere it matters, as not all moves are equally good: {matters[ALL].positions} positions\n")
     if matters[ALL].positions:
-        _show(matters)
+        _show(matters, alike)
 
 
-def _show(grades: dict[str, Grade]) -> None:
+def _show(grades: dict[str, Grade], alike: bool) -> None:
     table = new_table()
-    for heading in ("", "positions", "kept the outcome", "best possible", "mean loss"):
+    rates = ["kept the outcome = best possible"] if alike else ["kept the outcome", "best possible"]
+    for heading in ("", "positions", *rates, "mean loss"):
         table.add_column(heading, justify="right" if heading else "left")
     for name, grade in grades.items():
-        rates = [f"{_figure(mean, 100)} %" for mean in (grade.kept, grade.best)]
-        table.add_row(name, f"{grade.positions}", *rates, _figure(grade.loss, 1, 3))
+        shown = [f"{_figure(mean, 100)} %" for mean in (grade.kept, grade.best)[: len(rates)]]
+        table.add_row(name, f"{grade.positions}", *shown, _figure(grade.loss, 1, 3))
     print_table(table)
 
 

@@ -192,7 +192,7 @@ def _table(report: Report, progress: float, graded: float | None) -> Any:
     table.add_row("rows/s learned", f"{report.rows_per_second:,.0f}", "steps", f"{report.steps:,}")
     table.add_row("policy loss", f"{report.losses.policy:.3f}", "value loss", f"{report.losses.value:.3f}")
     if graded is not None:
-        table.add_row("outcomes kept", f"{100 * graded:.1f} % by the network alone, when it was last graded")
+        table.add_row("outcomes kept", f"{100 * graded:.1f} %", "by", "the network alone")
     return table
 
 
