@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import importlib.metadata
 import statistics
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from random import Random
 from typing import TYPE_CHECKING, Any, Protocol
@@ -31,7 +31,7 @@ LIMIT = 1.0
 SENSIBLE = "uct:100"
 """Who plays the moves that are not random."""
 RANDOM_PART = 0.5
-PILOT = 30
+PILOT = 15
 """Games that show how long a game is."""
 NOTHING_NEW = 50
 """So many games in a row that bring no new position of a phase: it has no more."""
@@ -56,21 +56,25 @@ def draw_positions(
     if count < len(PHASES):
         raise BadOption(f"--count must be at least {len(PHASES)}, one for each phase of the game, not {count}")
     truth = truth_of(game, limit)
-    games = _games(game.compile(), seed)
+    agent = make_agent(SENSIBLE, game.compile())
     pilot: list[list[Position]] = []
     bounds = CONNECT4_PHASES
     if not is_standard_connect4(game):
-        pilot = [next(games) for _ in range(PILOT)]
-        length = statistics.median(len(played) - 1 for played in pilot)
+        while len(pilot) < PILOT:
+            pilot.append(_play(game, agent, derived(seed, len(pilot) + 1, 0)))
+            if progress is not None:
+                progress(0, count, 0)
+        length = statistics.median(len(played) for played in pilot)
         bounds = round(length / 3), round(2 * length / 3)
+    ends = dict(zip(PHASES, (*bounds, game.longest), strict=True))
     phases = [_Phase(name, (count + index) // len(PHASES)) for index, name in enumerate(PHASES)]
     seen: set[str] = set()
     number = 0
     while still_open := [phase for phase in phases if phase.is_open]:
         phase = min(still_open, key=lambda each: len(each.found) + each.left_out)
-        played = pilot.pop(0) if pilot else next(games)
         phase.nothing_new += 1
         number += 1
+        played = pilot.pop(0) if pilot else _play(game, agent, derived(seed, number, 0), ends[phase.name])
         fitting = [
             (plies, position)
             for plies, position in enumerate(played)
@@ -132,28 +136,20 @@ class _Phase:
             raise BadPositions(
                 f"{position.game.name} reads {position.text!r} as another position than it wrote; ludus check says more"
             )
-        self.found.append(Known(again, self.name, plies, values))
+        # The solver's negated 0 is a 0 like any other.
+        self.found.append(Known(again, self.name, plies, {action: value + 0.0 for action, value in values.items()}))
 
 
-def _games(game: Game, seed: int) -> Iterator[list[Position]]:
-    """Games without end, each as its positions in which a move is to be chosen, in order."""
-    agent: Agent = make_agent(SENSIBLE, game)
-    number = 0
-    while True:
-        number += 1
-        yield _play(game, agent, derived(seed, number, 0))
-
-
-def _play(game: Game, agent: Agent, seed: int) -> list[Position]:
+def _play(game: Game, agent: Agent, seed: int, plies: int | None = None) -> list[Position]:
+    """A game, or so many plies of it: its positions in which a move is to be chosen, in order."""
     random = Random(seed)
     agent.new_game(seed)
-    position = game.start(seed)
-    while not position.is_over:
-        if random.random() < RANDOM_PART:
-            position = position.play(random.choice(position.actions_of(position.to_move)))
-        else:
-            position = position.play(agent.choose(position).action)
-    return position.history[:-1]
+    line = [game.start(seed)]
+    while not line[-1].is_over and (plies is None or len(line) <= plies):
+        by_chance = random.random() < RANDOM_PART
+        legal = line[-1].actions_of(line[-1].to_move)
+        line.append(line[-1].play(random.choice(legal) if by_chance else agent.choose(line[-1]).action))
+    return line[:-1] if line[-1].is_over else line
 
 
 # --- who knows the truth ----------------------------------------------------------------------------------------------
