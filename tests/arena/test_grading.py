@@ -443,10 +443,16 @@ def test_a_game_won_by_so_much_has_a_column_more(run):
     assert loss == pytest.approx(0.25 * (100 - best) / 100, abs=0.001)
 
 
+def test_too_few_positions_are_said(run):
+    small = ("connect4", "-o", "rows=2", "-o", "columns=2", "-o", "line=2")
+    assert "There were no more within reach: 5 of 30 wanted." in run("grade", "random", *small, "--count", "30")[1]
+
+
 def test_positions_need_no_file(run):
     code, shown, error = run("grade", "uct:20", "connect4", "-o", "rows=3", "-o", "columns=3", "--count", "9")
     assert (code, error) == (0, "")
     assert "--positions FILE keeps these positions" in shown
+    assert "wanted" not in shown
     assert not list(Path().iterdir())
 
 

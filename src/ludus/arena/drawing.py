@@ -58,14 +58,11 @@ def draw_positions(
     truth = truth_of(game, limit)
     agent = make_agent(SENSIBLE, game.compile())
     pilot: list[list[Position]] = []
-    bounds = CONNECT4_PHASES
-    if not is_standard_connect4(game):
-        while len(pilot) < PILOT:
-            pilot.append(_play(game, agent, derived(seed, len(pilot) + 1, 0)))
-            if progress is not None:
-                progress(0, count, 0)
-        length = statistics.median(len(played) for played in pilot)
-        bounds = round(length / 3), round(2 * length / 3)
+    while len(pilot) < PILOT and not is_standard_connect4(game):
+        pilot.append(_play(game, agent, derived(seed, len(pilot) + 1, 0)))
+        if progress is not None:
+            progress(0, count, 0)
+    bounds = bounds_of(pilot) if pilot else CONNECT4_PHASES
     ends = dict(zip(PHASES, (*bounds, game.longest), strict=True))
     phases = [_Phase(name, (count + index) // len(PHASES)) for index, name in enumerate(PHASES)]
     seen: set[str] = set()
@@ -95,12 +92,19 @@ def draw_positions(
         )
     about = {
         "seed": seed,
+        "wanted": count,
         "solved_by": truth.name,
         "limit": limit,
         "left_out": left_out,
         "phases": f"begin up to {bounds[0]} plies, middle up to {bounds[1]}",
     }
     return Positions(game, known, about)
+
+
+def bounds_of(games: list[list[Position]]) -> tuple[int, int]:
+    """After how many plies the first two phases end: thirds of a typical game."""
+    length = statistics.median(len(played) for played in games)
+    return round(length / 3), round(2 * length / 3)
 
 
 def phase_of(plies: int, bounds: tuple[int, int]) -> str:

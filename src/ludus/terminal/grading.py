@@ -81,6 +81,8 @@ def told(positions: Positions) -> str:
     if left_out:
         each = ", ".join(f"{phase} {count}" for phase, count in left_out.items())
         text += f". Left out, as not solved within {about.get('limit', 0):g} s: {each}"
+    if len(positions.known) < about.get("wanted", 0):
+        text += f". There were no more within reach: {len(positions.known)} of {about['wanted']} wanted"
     return f"{text}."
 
 
