@@ -55,7 +55,7 @@ def train_and_grade(settings: dict[str, object], minutes: float) -> None:
         positions = read_positions(game)
         evaluator = make_evaluator(game, network)
         rates = {
-            f"{name} {budget}": mistakes(game, evaluator, *positions[name], budget)
+            f"{name} {budget}": mistakes(game, evaluator, positions[name], budget)
             for budget in BUDGETS
             for name in CLASSES
         }

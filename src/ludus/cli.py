@@ -56,6 +56,7 @@ def ludus(
       ludus match connect4 uct:1000 uct:100        let two agents play
       ludus train connect4 --minutes 10            let one learn
       ludus arena RUN                              see how strong it has become
+      ludus grade zero:RUN connect4                and how far from perfect it is
       ludus COMMAND --help                         what a command does, with examples
 
     Wherever GAME is asked for, the path of a Python file of your own does as well.
@@ -270,6 +271,41 @@ def replay(
     from ludus.terminal.replay import show_replay
 
     show_replay(results, number, all)
+
+
+@app.command(short_help="Grade an agent's moves against exact truth.", epilog=AGENTS)
+def grade(
+    agent: Annotated[str, typer.Argument(metavar="AGENT", help="Who is graded.")],
+    game: GameName,
+    option: Options = None,
+    positions: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="Use these positions; a file that is not there is made."),
+    ] = None,
+    count: Annotated[
+        int | None, typer.Option(metavar="N", help="How many positions: 300 by default, of a file all.")
+    ] = None,
+    seed: Seed = 0,
+    limit: Annotated[str, typer.Option(metavar="TIME", help="To solve one position: longer ones are left out.")] = "1s",
+) -> None:
+    """Grade an agent against exact truth: how often its moves keep the outcome, in each phase of the game.
+
+    Positions are drawn from play and solved exactly: those within reach of `ludus solve`; at Connect-4 also openings,
+    if bitbully is installed. For two-player games. Keep the positions in a file to compare agents and to grade runs
+    while they train.
+
+    \b
+    Examples
+      ludus grade uct:1000 connect4 --positions connect4.txt
+      ludus grade zero:runs/connect4-20261115-101500 connect4 --positions connect4.txt
+      ludus grade adversarial:2 breakthrough -o height=5 -o width=4 --count 90 --limit 5s
+      ludus train connect4 --set grade_every=5 --set grade_positions=connect4.txt
+    """
+    from ludus.terminal.grading import show_grades
+
+    seconds = read_limit(limit)
+    assert seconds is not None
+    show_grades(agent, make_game(game, option), positions, count, seed, seconds)
 
 
 @app.command(short_help="Train a player from nothing.")

@@ -52,7 +52,7 @@ class Block(nn.Module):
 
 
 LARGE = 1_000_000
-"""A policy of more weights than this goes through a narrow layer, or it would outweigh the trunk: Hive has 3,389 actions."""
+"""A policy of more weights goes through a narrow layer, or it would outweigh the trunk: Hive has 3,389 actions."""
 
 
 class Residual(Network):

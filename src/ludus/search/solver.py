@@ -188,10 +188,19 @@ def alpha_beta(rules, stack, low, high):
 
 
 def solve(
-    position: Position, *, limit: float | None = None, memory: int = 1 << 28, progress: Reporter | None = None
+    position: Position,
+    *,
+    limit: float | None = None,
+    memory: int = 1 << 28,
+    progress: Reporter | None = None,
+    stack: Stack | None = None,
 ) -> Solution:
-    """The exact value of a position and of each of its moves; NotSolved after `limit` seconds."""
-    stack = prepare(position, memory)
+    """The exact value of a position and of each of its moves; NotSolved after `limit` seconds.
+
+    Whoever solves many positions of one game keeps a `stack` (from `prepare`): its table knows what was found before.
+    """
+    stack = prepare(position, memory) if stack is None else stack
+    stack.control[:] = 0
     game = position.game
     if position.is_over:
         return Solution(position.values[0], {}, [], 0, 0.0)

@@ -174,6 +174,7 @@ def train(run: Run, minutes: float | None, games: int | None, steps: int | None,
         )
 
     console = terminal()
+    graded: float | None = None
     before = signal.signal(signal.SIGINT, interrupt)
     try:
         with Live(console=console, refresh_per_second=4, transient=False) as live:
@@ -185,8 +186,9 @@ def train(run: Run, minutes: float | None, games: int | None, steps: int | None,
                     trainer.save()
                 if board is not None:
                     board.add(report)
+                graded = graded if report.graded is None else report.graded
                 if console.is_terminal:
-                    live.update(_table(report, time_left(trainer, planned, games, steps)))
+                    live.update(_table(report, time_left(trainer, planned, games, steps), graded))
                 else:
                     print(_line(report), flush=True)
     finally:
@@ -213,10 +215,11 @@ def _line(report: Report) -> str:
         f"{report.iteration:5d}  {clock(report.seconds):>8}  {report.games:9,} games  {report.rows:11,} rows  "
         f"{report.simulations_per_second:9,.0f} simulations/s  {report.rows_per_second:7,.0f} rows/s learned  "
         f"policy {report.losses.policy:.3f}  value {report.losses.value:.3f}{rating}"
+        + ("" if report.graded is None else f"  outcomes kept {100 * report.graded:.1f} %")
     )
 
 
-def _table(report: Report, left: float) -> Any:
+def _table(report: Report, left: float, graded: float | None) -> Any:
     table = new_table(show_header=False)
     table.add_row("time", clock(report.seconds), "time left", clock(left))
     table.add_row("iteration", f"{report.iteration}", "steps", f"{report.steps:,}")
@@ -228,6 +231,8 @@ def _table(report: Report, left: float) -> Any:
     table.add_row("policy loss", f"{report.losses.policy:.3f}", "value loss", f"{report.losses.value:.3f}")
     if report.rating is not None:
         table.add_row("rating", f"{report.rating:.0f}", "", "Elo above the untrained network")
+    if graded is not None:
+        table.add_row("outcomes kept", f"{100 * graded:.1f} %", "by", "the network alone")
     return table
 
 

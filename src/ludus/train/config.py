@@ -99,6 +99,10 @@ class Config:
     rating_games: int = setting(
         16, "games after each iteration against an earlier network: the rating in the log; 0: none", least=0
     )
+    grade_every: int = setting(
+        0, "iterations between two gradings of the network alone on solved positions; 0: none", least=0
+    )
+    grade_positions: str = setting("", "the file of those positions, as ludus grade --positions makes it")
 
     # The run
     seed: int = setting(0, "the same seed gives the same run", least=0)
@@ -123,6 +127,8 @@ class Config:
             raise BadOption("search = puct needs at least 2 simulations: the first visits one move only")
         if self.gating_uct and self.gating:
             raise BadOption("gating and gating_uct are two ways to choose who plays: set one of them")
+        if self.grade_every and not self.grade_positions:
+            raise BadOption("grade_every needs grade_positions, a file that ludus grade --positions FILE makes")
         if self.network == "graph" and (self.soft or self.reply):
             raise BadOption("soft and reply are for networks over planes, not for graphs")
         if self.sizefree and self.network != "residual":

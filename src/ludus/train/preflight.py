@@ -5,10 +5,12 @@ from __future__ import annotations
 import dataclasses
 import time
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from ludus.arena.positions import read_positions
 from ludus.errors import BadOption
 from ludus.nets.engines import fastest_engine
 from ludus.nets.evaluator import make_evaluators
@@ -91,6 +93,8 @@ def check_fit(game: Game, config: Config) -> None:
     for name in ("gating", "gating_uct", "resign"):
         if getattr(config, name) and not are_rivals(game):
             raise BadOption(f"{name} is for two rivals who move in turn; {game.name} is not such a game")
+    if config.grade_every:
+        read_positions(Path(config.grade_positions), game)  # or refuse it now, not after the first iteration
     if config.search == "gumbel" and game.simultaneous:
         raise BadOption(f"search = gumbel is for games in which players move in turn; {game.name} needs search = puct")
     if config.network == "graph" and game.simultaneous:

@@ -6,6 +6,7 @@
     checkpoints/000012/   player.safetensors: the weights that play, with what made them
                           learner.safetensors, state.npz: all else that is needed to go on, in the latest two
     log.jsonl             a line for each iteration
+    positions.txt         what its exams ask, if it has any (see exam.py, arena/positions.py)
     results.sqlite        games of its checkpoints in the arena (see arena/store.py)
     arena.toml            what that arena plays, if somebody says so (see arena/roster.py)
 

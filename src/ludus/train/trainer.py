@@ -17,6 +17,7 @@ import torch
 from ludus.nets.engines import fastest_engine
 from ludus.nets.evaluator import make_evaluator, make_evaluators
 from ludus.nets.network import are_rivals
+from ludus.train.exam import open_exam
 from ludus.train.gating import Ladder, UctGate, passes, play_off
 from ludus.train.learner import Learner, Losses
 from ludus.train.replay import Window
@@ -59,6 +60,8 @@ class Report:
     """With gating: wins, draws and losses of the new network, and whether it plays from now on."""
     resign_error: float
     """Of the games given up, the part that would not have been lost."""
+    graded: float | None
+    """The part of outcomes that the network alone keeps on solved positions, where an exam was due (see exam.py)."""
 
     def line(self) -> dict[str, Any]:
         facts = {**self.__dict__, **self.losses._asdict()}
@@ -72,6 +75,7 @@ class Trainer:
     def __init__(self, run: Run):
         self.run, self.game, self.config = run, run.game.compile(), run.config
         config = self.config
+        self.exam = open_exam(run)
         workers = config.workers or 1
         torch.manual_seed(config.seed)
         network = config.make_network(self.game)
@@ -135,6 +139,7 @@ class Trainer:
         self._give_weights()
         self.iteration += 1
         self._rate()
+        graded = self.exam.grade(self.best, self.iteration) if self.exam else None
         self.seconds += time.perf_counter() - began
         finished = sum(worker.finished for worker in self.workers)
         lengths = sum(worker.plies_finished for worker in self.workers) - plies
@@ -154,6 +159,7 @@ class Trainer:
             rating=self.ladder.rating if self.ladder else None,
             gate=self.gate,
             resign_error=max(worker.resigning.error for worker in self.workers),
+            graded=graded,
         )
         self.run.save_rows(self.iteration, rows)
         self.run.add_to_log(report.line())
