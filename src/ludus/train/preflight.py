@@ -118,6 +118,8 @@ def measure(game: Game, config: Config) -> Measured:
         warm = play_all(workers, 1, 2, lambda: False)  # compiles
         if config.rating_games and are_rivals(game):
             play_off(game, evaluators[0], evaluators[0], 2, 2, 1, 0, config.gating_uct and 2)  # likewise
+        for worker in workers:
+            worker.restart()  # positions late in a game are not like the others
         played = _play(games, workers, config, warm)
         if played.simulations > WORTH_IT * best.simulations:
             best = played

@@ -248,6 +248,11 @@ class SelfPlay:
         self.game.raise_pending()
         self.plies[which] = 0
 
+    def restart(self) -> None:
+        """Leave all games as they are, with their rows, and begin new ones."""
+        self.steps = []
+        self._begin(np.ones(self.games, np.bool_))
+
     def play(self, rows: int, simulations: int, stop: Any = None) -> Rows:
         """At least so many finished rows, unless `stop()` says that it is enough; rows of games under way wait."""
         for budgets in self.searches(rows, simulations, stop):
