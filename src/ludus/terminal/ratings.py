@@ -91,6 +91,8 @@ def print_ratings(store: Store, game: str, players: int, ratings: Ratings) -> No
     print()
     if ratings.anchor is None:
         print("The anchor has not played: ratings are relative to the mean.")
+    if any(math.isinf(row.low) or math.isinf(row.high) for row in ratings.rows if row.connected):
+        print("∞: no game says how far from the anchor that is at most. Agents in between help, such as uct:30.")
     if players > 2:
         print(f"{players} players: a game counts as one between every two of them, won by the better result.")
     elif not math.isnan(ratings.advantage[0]):
