@@ -137,14 +137,15 @@ class Arena:
             pair = self.series.next_pairing(self.roster, self.tallies, self.ratings, pending)
             if pair is not None:
                 return pair
-        return next_pairing(agents, self.tallies, self.ratings, cost=self._cost, pending=pending)
+        return next_pairing(agents, self.tallies, self.ratings, cost=self._costs(), pending=pending)
 
-    def _cost(self, one: str, other: str) -> float:
-        """Seconds that a game of these two takes, by the games so far; of somebody new, what others take."""
+    def _costs(self) -> Callable[[str, str], float]:
+        """Seconds that a game of two takes, by the games so far; of somebody new, what others take."""
         total, games = (sum(column) for column in zip((0.0, 0), *self.seconds.values(), strict=True))
         usual = total / games if games else 1.0
-        spent = [self.seconds.get(each, (usual, 1)) for each in (one, other)]
-        return sum(total / games for total, games in spent) + 0.01  # some time goes into the game itself
+        each = {text: spent / count for text, (spent, count) in self.seconds.items()}
+        # some time goes into the game itself
+        return lambda one, other: each.get(one, usual) + each.get(other, usual) + 0.01
 
     def _take(self, task: Task, result: GameRecord | Unfit) -> None:
         """A game has ended: record its group if that is the last of it."""

@@ -138,7 +138,6 @@ class Store:
     def add(self, game: Game, agents: Sequence[Identity], records: Sequence[GameRecord]) -> int:
         """Record games of these agents (seats in the records are numbers in `agents`), all of them or, if the process
         is killed, none. Those that are there already are left as they are; the result is how many were not."""
-        before = self._count()
         with self._writing():
             before = self._count()
             name, options = game.made_by or (game.name, game.options_in_use())

@@ -205,7 +205,7 @@ def plan(config: Config, measured: Measured, seconds: float | None, games: int |
         rows = steps * config.batch / max(config.reuse, 1e-9)
     rounds, batch = int(rows / ROUNDS), int(rows * config.reuse / STEPS)
     games_at_once = measured.games_at_once
-    if seconds is not None:  # or the first games would end late
+    if seconds is not None and not config.games_at_once:  # or the first games would end late
         affordable = seconds * FIRST_GAMES * measured.simulations / (max(1.0, measured.plies) * config.simulations)
         games_at_once = min(games_at_once, max(8 * measured.workers, int(affordable)))
     return dataclasses.replace(

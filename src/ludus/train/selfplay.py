@@ -197,12 +197,10 @@ class Resigning:
 class SelfPlay:
     """B games in one forest. `play` goes on until there are enough rows whose games are over."""
 
-    def __init__(self, game: Game, config: Config, evaluator: Any, games: int, seed: int, threads: int = 1):
+    def __init__(self, game: Game, config: Config, evaluator: Any, games: int, seed: int):
         self.game, self.config, self.evaluator, self.games = game.compile(), config, evaluator, games
         most = max(config.simulations, config.simulations_end, config.cap_simulations)
-        self.forest = Forest(
-            game, self._rule(config.simulations), trees=games, nodes=most + 1, threads=threads, seed=seed
-        )
+        self.forest = Forest(game, self._rule(config.simulations), trees=games, nodes=most + 1, seed=seed)
         self.random = generators(seed + 1_000_003, games)
         self.choose = np.random.default_rng(seed)
         self.states = game.new_states(games)
