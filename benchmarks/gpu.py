@@ -25,9 +25,9 @@ from ludus.train.selfplay import SelfPlay
 from ludus.train.trainer import cores
 
 SIMULATIONS = 32
-FORESTS = (2, 4)
+FORESTS = (2, 3, 4)
 """Into how many forests the games are split."""
-THREADS = (8, 14)
+THREADS = (10, 14)
 """Threads for the trees of one forest."""
 
 

@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -200,6 +201,42 @@ def test_a_full_disk_leaves_the_last_checkpoint(tmp_path, monkeypatch):
         trainer.save()
     assert trainer.run.checkpoints() == [1]
     assert not list((tmp_path / "run" / "checkpoints").glob(".*"))
+
+
+def test_beside_a_card_files_are_written_while_the_run_goes_on(tmp_path, monkeypatch):
+    trainer = new_trainer(tmp_path / "run", at_once=True)
+    slow, written = threading.Event(), trainer.run.save
+
+    def save(*arguments):
+        slow.wait(20)
+        written(*arguments)
+
+    monkeypatch.setattr(trainer.run, "save", save)
+    for _ in range(3):
+        trainer.iterate()
+    before = weights(trainer)
+    trainer.save(wait=False)
+    trainer.learner.learn(trainer.window, 3, 0.0, trainer.choose, lambda: False)  # not in the checkpoint
+    assert trainer.run.checkpoints() == []
+    slow.set()
+    trainer.finish()
+    again = Trainer(Run.open(tmp_path / "run"))
+    again.restore(3)
+    assert weights(again) == before
+    assert weights(trainer) != before
+
+
+def test_a_full_disk_is_told_also_when_files_are_written_meanwhile(tmp_path, monkeypatch):
+    trainer = new_trainer(tmp_path / "run", at_once=True)
+    trainer.iterate()
+
+    def full(*_, **__):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("numpy.savez", full)
+    trainer.save(wait=False)
+    with pytest.raises(BadRun, match="No space left on device; nothing was changed"):
+        trainer.finish()
 
 
 def test_a_network_is_exported_and_checked(finished, tmp_path, capsys):

@@ -183,7 +183,7 @@ def train(run: Run, minutes: float | None, games: int | None, steps: int | None,
                 if report is None:
                     break
                 if trainer.iteration % run.config.checkpoint_every == 0 or over():
-                    trainer.save()
+                    trainer.save(wait=False)
                 if board is not None:
                     board.add(report)
                 graded = graded if report.graded is None else report.graded
@@ -192,6 +192,7 @@ def train(run: Run, minutes: float | None, games: int | None, steps: int | None,
                 else:
                     print(_line(report), flush=True)
     finally:
+        trainer.finish()
         signal.signal(signal.SIGINT, before)
     if interrupted:
         print(f"Stopped after iteration {trainer.iteration}. Go on: ludus train --resume {run.folder}")

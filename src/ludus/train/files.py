@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
 from ludus.errors import LudusError
@@ -33,6 +34,28 @@ def write_whole(path: Path, write: Callable[[Path], None]) -> None:
     except BaseException:
         remove(draft)
         raise
+
+
+class Writer:
+    """Does what it is given, in that order: at once, or, if `beside`, on a thread of its own while the run goes on."""
+
+    def __init__(self, beside: bool):
+        self.thread = ThreadPoolExecutor(1) if beside else None
+        self.latest: list[Future[None]] = []
+
+    def write(self, job: Callable[[], None]) -> None:
+        if self.thread is None:
+            job()
+            return
+        if len(self.latest) > 2:  # a disk that is too slow must not fill the memory
+            self.finish()
+        self.latest.append(self.thread.submit(job))
+
+    def finish(self) -> None:
+        """Wait until everything is written; an error of a job is raised here."""
+        latest, self.latest = self.latest, []
+        for job in latest:
+            job.result()
 
 
 def write_bytes(path: Path, content: bytes | str) -> None:

@@ -12,7 +12,8 @@ import numpy as np
 import torch
 
 from ludus.errors import LudusError
-from ludus.train.samples import make_sampler
+from ludus.train.card import CardSteps
+from ludus.train.samples import PlaneSampler, make_sampler, move
 
 if TYPE_CHECKING:
     from ludus.game import Game
@@ -38,7 +39,7 @@ class Learner:
 
     On a CPU a step is shared among threads that each run a copy of the network on a part of the batch. Within an
     operation nothing runs in parallel: threads that wait for each other in every operation lose most of their speed as
-    soon as somebody else uses one of the cores.
+    soon as somebody else uses one of the cores. On a card a step is one CUDA graph (see card.py).
     """
 
     def __init__(self, game: Game, network: Any, config: Config, device: str = "cpu", threads: int = 1):
@@ -48,12 +49,15 @@ class Learner:
             self.network = self.network.to(memory_format=torch.channels_last)
         self.player = copy.deepcopy(self.network).eval()
         """The running average of the weights."""
-        self.copies = [copy.deepcopy(self.network) for _ in range(threads)]
+        self.sampler = make_sampler(game, config, network)
+        on_card = device == "cuda" and isinstance(self.sampler, PlaneSampler)
+        self.copies = [] if on_card else [copy.deepcopy(self.network) for _ in range(threads)]
         decayed = [weight for weight in self.network.parameters() if weight.ndim > 1]
         plain = [weight for weight in self.network.parameters() if weight.ndim <= 1]
         groups = [{"params": decayed, "weight_decay": config.decay}, {"params": plain, "weight_decay": 0.0}]
-        self.optimiser = torch.optim.AdamW(groups, lr=config.rate, foreach=True)
-        self.sampler = make_sampler(game, config, network, self.device)
+        rate: Any = torch.tensor(config.rate, device=self.device) if on_card else config.rate
+        self.optimiser = torch.optim.AdamW(groups, lr=rate, foreach=True, capturable=on_card)
+        self.card = CardSteps(self) if on_card else None
         self.steps = 0
         if device == "cpu":
             torch.set_num_threads(1)
@@ -65,17 +69,11 @@ class Learner:
         config = self.config
         falls = config.rate > 0 and config.rate_end > 0
         rate = config.rate * (config.rate_end / config.rate) ** progress if falls else config.rate
-        for group in self.optimiser.param_groups:
-            group["lr"] = rate
         good = copy.deepcopy(self.network.state_dict())
-        for each in self.copies:
-            each.train()
-        sums = torch.zeros(3, device=self.device)
-        done = 0
-        with ThreadPoolExecutor(len(self.copies)) as pool:
-            while done < steps and not stop():
-                sums += self._step(pool, window, choose)
-                done += 1
+        if self.card is not None:
+            sums, done = self.card.learn(window, steps, rate, choose, stop)
+        else:
+            sums, done = self._learn_on_threads(window, steps, rate, choose, stop)
         policy, value, gradient = (sums / max(1, done)).tolist()
         if not math.isfinite(policy + value + gradient):
             self.network.load_state_dict(good)
@@ -84,6 +82,22 @@ class Learner:
                 "the weights of the last good round are kept: resume with a smaller rate"
             )
         return Losses(policy, value, gradient)
+
+    def _learn_on_threads(
+        self, window: Window, steps: int, rate: float, choose: np.random.Generator, stop: Callable[[], bool]
+    ) -> tuple[torch.Tensor, int]:
+        """The sums of losses and gradient's norm over so many steps, and how many were done."""
+        for group in self.optimiser.param_groups:
+            group["lr"] = rate
+        for each in self.copies:
+            each.train()
+        sums = torch.zeros(3, device=self.device)
+        done = 0
+        with ThreadPoolExecutor(len(self.copies)) as pool:
+            while done < steps and not stop():
+                sums += self._step(pool, window, choose)
+                done += 1
+        return sums, done
 
     def _step(self, pool: ThreadPoolExecutor, window: Window, choose: np.random.Generator) -> torch.Tensor:
         count = len(self.copies)
@@ -98,7 +112,7 @@ class Learner:
         self.optimiser.step()
         self._average_statistics()
         self.steps += 1
-        self._average()
+        self.average(1 - self.kept)
         return torch.cat([torch.stack([losses for losses, _ in results]).sum(0), norm.detach()[None]])
 
     def _share(self, window: Window, network: Any, rows: int, seed: int) -> tuple[torch.Tensor, Any]:
@@ -107,7 +121,7 @@ class Learner:
             torch._foreach_copy_(list(network.parameters()), list(self.network.parameters()))
         choose = np.random.default_rng(seed)
         with torch.autocast("cuda", torch.bfloat16, enabled=self.device.type == "cuda"):
-            losses = self.sampler.loss(network, window.rows, rows, choose)
+            losses = self.sampler.loss(network, move(self.sampler.draw(window.rows, rows, choose), self.device))
         policy_loss, value_loss = (loss / self.config.batch for loss in losses)
         loss = policy_loss + self.config.value_weight * value_loss
         gradients = torch.autograd.grad(loss, list(network.parameters()))
@@ -123,13 +137,19 @@ class Learner:
                 for each in theirs:
                     each.copy_(mine)
 
+    @property
+    def kept(self) -> float:
+        """The part of the average that a step leaves; less at first, when the average is still poor."""
+        return min(self.config.average, self.steps / (self.steps + 10))
+
     @torch.no_grad()
-    def _average(self) -> None:
-        """Move the playing weights towards the learning ones; quickly at first, when the average is still poor."""
-        kept = min(self.config.average, self.steps / (self.steps + 10))
+    def average(self, moved: Any) -> None:
+        """Move the playing weights by so much of the way towards the learning ones."""
         mine, theirs = self.player.state_dict(), self.network.state_dict()
         floats = [name for name, weight in mine.items() if weight.dtype.is_floating_point]
-        torch._foreach_lerp_([mine[name] for name in floats], [theirs[name] for name in floats], 1 - kept)
+        away = torch._foreach_sub([theirs[name] for name in floats], [mine[name] for name in floats])
+        torch._foreach_mul_(away, moved)
+        torch._foreach_add_([mine[name] for name in floats], away)
 
     def take(self, network: dict[str, Any], player: dict[str, Any]) -> None:
         """Go on from these weights."""

@@ -106,9 +106,14 @@ class Run:
         return self.folder / "checkpoints" / f"{iteration:06d}"
 
     def save(
-        self, iteration: int, player: Any, learner: dict[str, Any], state: dict[str, np.ndarray], facts: dict
+        self,
+        iteration: int,
+        player: dict[str, Any],
+        learner: dict[str, Any],
+        state: dict[str, np.ndarray],
+        facts: dict,
     ) -> None:
-        """Write a checkpoint: the weights that play, and all that is needed to go on."""
+        """Write a checkpoint: the weights that play, and all that is needed to go on. Tensors as `detached` gives."""
         from safetensors.torch import save_file
 
         about = {"game": self.game.identity, "iteration": str(iteration), "facts": json.dumps(facts)}
@@ -116,8 +121,8 @@ class Run:
 
         def write(folder: Path) -> None:
             folder.mkdir()
-            save_file(_flat(player.state_dict()), folder / "player.safetensors", about)
-            save_file(_flat(learner), folder / "learner.safetensors", about)
+            save_file(player, folder / "player.safetensors", about)
+            save_file(learner, folder / "learner.safetensors", about)
             np.savez(folder / "state.npz", **state)  # type: ignore[arg-type]
 
         write_whole(self.checkpoint(iteration), write)
@@ -253,6 +258,6 @@ def _are_kin(identity: str, game: Game) -> bool:
     return (name, version) == (game.name, str(game.version))
 
 
-def _flat(tensors: dict[str, Any]) -> dict[str, Any]:
-    """As safetensors wants them: contiguous, none sharing its memory with another."""
+def detached(tensors: dict[str, Any]) -> dict[str, Any]:
+    """Copies, as safetensors wants them: contiguous, none sharing its memory with another."""
     return {name: tensor.detach().cpu().contiguous().clone() for name, tensor in tensors.items()}

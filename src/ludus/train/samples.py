@@ -89,20 +89,41 @@ def _cross_entropy(logits: Any, target: Any, weights: Any) -> Any:
 
 def _of_seats(policies: Any, seats: Any) -> Any:
     """Of policies [K, heads, A], where there is one for each seat, that of who looks: [K, A]."""
-    return policies[:, 0] if policies.shape[1] == 1 else policies[torch.arange(len(seats)), seats]
+    return policies[:, 0] if policies.shape[1] == 1 else policies[torch.arange(len(seats), device=seats.device), seats]
 
 
 class PlaneSampler:
     """Rows as planes, each in a random symmetry."""
 
-    def __init__(self, game: Game, config: Config, device: torch.device):
-        self.game, self.config, self.device = game, config, device
+    def __init__(self, game: Game, config: Config, outputs: int):
+        self.game, self.config, self.outputs = game, config, outputs
 
-    def loss(self, network: Any, rows: Rows, count: int, choose: np.random.Generator) -> tuple[Any, Any]:
-        """Draw `count` rows; the sums over them of the policies' and of the value's loss."""
+    def draw(self, rows: Rows, count: int, choose: np.random.Generator) -> Sample:
+        """Any `count` rows, as tensors in the processor's memory."""
+        game, config = self.game, self.config
+        chosen = choose.integers(0, len(rows), count)
+        shape = tuple(game.observation or ())
+        sample = Sample(
+            np.zeros((count, *shape), np.float32),
+            np.empty((count, game.actions), np.float32),
+            np.empty(count, np.int64),
+            np.empty((count, self.outputs), np.float32),
+            np.empty(count, np.float32),
+            np.empty(count, np.int64),
+        )
+        images, room = game.new_states(count), np.empty(game.most_legal, np.int32)
+        part = np.float32(config.result_part)
+        if config.symmetric and game.symmetries > 1:
+            which = choose.integers(0, game.symmetries, count)
+            draw_symmetric(game.rules, rows, chosen, which, part, images, room, sample)
+        else:
+            draw_as_is(game.rules, rows, chosen, part, images, room, sample)
+        return Sample(*map(torch.from_numpy, sample))
+
+    def loss(self, network: Any, sample: Sample) -> tuple[Any, Any]:
+        """The sums over a sample, of tensors beside the network, of the policies' and of the value's loss."""
         config = self.config
-        sample = self.draw(rows, count, network.sizes.outputs, choose)
-        planes, target, seats, values, weights, replies = (torch.from_numpy(array).to(self.device) for array in sample)
+        planes, target, seats, values, weights, replies = sample
         if planes.ndim == 4:
             planes = planes.contiguous(memory_format=torch.channels_last)
         policy, guessed, further = network.see(planes)
@@ -117,60 +138,60 @@ class PlaneSampler:
             policy_loss = policy_loss + config.reply * (weights * losses).sum()
         return policy_loss, (weights * (guessed.float() - values).square().mean(1)).sum()
 
-    def draw(self, rows: Rows, count: int, outputs: int, choose: np.random.Generator) -> Sample:
-        game, config = self.game, self.config
-        chosen = choose.integers(0, len(rows), count)
-        shape = tuple(game.observation or ())
-        sample = Sample(
-            np.zeros((count, *shape), np.float32),
-            np.empty((count, game.actions), np.float32),
-            np.empty(count, np.int64),
-            np.empty((count, outputs), np.float32),
-            np.empty(count, np.float32),
-            np.empty(count, np.int64),
-        )
-        images, room = game.new_states(count), np.empty(game.most_legal, np.int32)
-        part = np.float32(config.result_part)
-        if config.symmetric and game.symmetries > 1:
-            which = choose.integers(0, game.symmetries, count)
-            draw_symmetric(game.rules, rows, chosen, which, part, images, room, sample)
-        else:
-            draw_as_is(game.rules, rows, chosen, part, images, room, sample)
-        return sample
+
+class GraphSample(NamedTuple):
+    """K rows as graphs, with M moves in all."""
+
+    graphs: Any  # see nets.graph
+    owners: Any  # int64 [M]: the row of each move
+    policy: Any  # float32 [M]: the search's policy
+    values: Any  # float32 [K, outputs]
+    weights: Any  # float32 [K]
 
 
 class GraphSampler:
     """Rows as graphs. They need no symmetric images: a graph looks the same from all sides."""
 
-    def __init__(self, game: Game, config: Config, device: torch.device):
-        self.game, self.config, self.device = game, config, device
+    def __init__(self, game: Game, config: Config, outputs: int):
+        self.game, self.config, self.outputs = game, config, outputs
 
-    def loss(self, network: Any, rows: Rows, count: int, choose: np.random.Generator) -> tuple[Any, Any]:
-        """Draw `count` rows; the sums over them of the policy's and of the value's loss."""
+    def draw(self, rows: Rows, count: int, choose: np.random.Generator) -> GraphSample:
+        """Any `count` rows, as tensors in the processor's memory."""
         drawn = pick_rows(rows, choose.integers(0, len(rows), count))
         counts = np.diff(drawn.starts).astype(np.int32)
         actions = np.zeros((count, counts.max()), np.int32)
         actions[np.arange(counts.max()) < counts[:, None]] = drawn.actions
         graphs = GraphBuilder(self.game).build(drawn.states, drawn.players, actions, counts)
-        moved = [each.to(self.device) if isinstance(each, torch.Tensor) else each for each in graphs]
-        logits, guessed = network(type(graphs)(*moved))
-        owners = torch.from_numpy(np.repeat(np.arange(count), counts)).to(self.device)
-        target, weights = (torch.from_numpy(array).to(self.device) for array in (drawn.policy, drawn.weights))
-        values = torch.from_numpy(self._values(drawn, guessed.shape[1])).to(self.device)
-        highest = logits.detach().new_full((count,), -torch.inf).scatter_reduce(0, owners, logits.detach(), "amax")
+        arrays = np.repeat(np.arange(count), counts), drawn.policy, self._values(drawn), drawn.weights
+        return GraphSample(graphs, *map(torch.from_numpy, arrays))
+
+    def loss(self, network: Any, sample: GraphSample) -> tuple[Any, Any]:
+        """The sums over a sample, of tensors beside the network, of the policy's and of the value's loss."""
+        graphs, owners, target, values, weights = sample
+        logits, guessed = network(graphs)
+        highest = logits.detach().new_full((len(weights),), -torch.inf)
+        highest = highest.scatter_reduce(0, owners, logits.detach(), "amax")
         shifted = logits - highest[owners]
         totals = torch.zeros_like(highest).index_add(0, owners, shifted.exp())
         logs = shifted - totals.log()[owners]
         policy_loss = -(weights[owners] * target * logs).sum()
         return policy_loss, (weights * (guessed - values).square().mean(1)).sum()
 
-    def _values(self, rows: Rows, outputs: int) -> np.ndarray:
-        seats = (rows.players[:, None].astype(np.int64) + np.arange(outputs)) % self.game.players
+    def _values(self, rows: Rows) -> np.ndarray:
+        seats = (rows.players[:, None].astype(np.int64) + np.arange(self.outputs)) % self.game.players
         values = np.take_along_axis(rows.results, seats, 1)
         values[:, 0] = self.config.result_part * values[:, 0] + (1 - self.config.result_part) * rows.search
         return values
 
 
-def make_sampler(game: Game, config: Config, network: Any, device: torch.device) -> PlaneSampler | GraphSampler:
+def make_sampler(game: Game, config: Config, network: Any) -> PlaneSampler | GraphSampler:
     """The one that feeds this network."""
-    return (GraphSampler if isinstance(network, GraphNetwork) else PlaneSampler)(game, config, device)
+    kind = GraphSampler if isinstance(network, GraphNetwork) else PlaneSampler
+    return kind(game, config, network.sizes.outputs)
+
+
+def move(sample: Any, device: torch.device) -> Any:
+    """The same tensors, in a device's memory."""
+    if isinstance(sample, torch.Tensor):
+        return sample.to(device)
+    return type(sample)(*(move(each, device) for each in sample)) if isinstance(sample, tuple) else sample

@@ -143,6 +143,20 @@ def move(
         over[tree] = outcome(rules, states[tree], results[tree])
 
 
+@kernel
+def settle(over, results, trees, known, kept):
+    """Give the rows of games that are over, bool [B], their results float32 [B, P]: trees int64 [n] is the game of each
+    row, known bool [n], kept float32 [n, P]. Returns how many rows there were."""
+    count = 0
+    for row in range(trees.size):
+        if over[trees[row]] and not known[row]:
+            known[row] = True
+            count += 1
+            for player in range(results.shape[1]):
+                kept[row, player] = results[trees[row], player]
+    return count
+
+
 @dataclass
 class Step:
     """One move of all games: its rows, and what became of them."""
@@ -207,6 +221,8 @@ class SelfPlay:
         self.plies = np.zeros(games, np.int32)
         self.resigning = Resigning(config.resign, games)
         self.steps: list[Step] = []
+        self.rows_known = 0
+        """Rows in `steps` whose games are over."""
         self.finished = 0
         self.plies_finished = 0
         self.simulations = 0
@@ -248,7 +264,7 @@ class SelfPlay:
 
     def restart(self) -> None:
         """Leave all games as they are, with their rows, and begin new ones."""
-        self.steps = []
+        self.steps, self.rows_known = [], 0
         self._begin(np.ones(self.games, np.bool_))
 
     def play(self, rows: int, simulations: int, stop: Any = None) -> Rows:
@@ -260,7 +276,7 @@ class SelfPlay:
     def searches(self, rows: int, simulations: int, stop: Any = None) -> Iterator[np.ndarray]:
         """Play until there are enough rows. Whoever goes through this runs the searches, each with the budgets
         int32 [B] that it gives."""
-        while sum(int(step.known.sum()) for step in self.steps) < rows and not (stop is not None and stop()):
+        while self.rows_known < rows and not (stop is not None and stop()):
             yield from self.one_move(simulations)
 
     def one_move(self, simulations: int) -> Iterator[np.ndarray]:
@@ -354,23 +370,23 @@ class SelfPlay:
             states if blocks == 1 else np.repeat(states, blocks, axis=0),
             self._players,
             self._starts,
-            self._actions,
-            self._probabilities,
+            self._actions[: self._starts[-1]],
+            self._probabilities[: self._starts[-1]],
             np.zeros((total, self.game.players), np.float32),
             self._expected,
             weights,
             np.full(total, -1, np.int32),
         )
-        self.steps.append(Step(pick_rows(rows, chosen), trees, np.zeros(len(chosen), np.bool_), self.moves))
+        # To copy all is much faster than to pick all; while this runs, no other Python can, and a card may be waiting.
+        kept = pick_rows(rows, chosen) if len(chosen) < total else join([rows])
+        self.steps.append(Step(kept, trees, np.zeros(len(chosen), np.bool_), self.moves))
 
     def _settle(self, over: np.ndarray, results: np.ndarray) -> None:
         """The games that are over give their rows a result."""
         self.finished += int(over.sum())
         self.plies_finished += int(self.plies[over].sum())
         for step in self.steps:
-            ended = over[step.trees] & ~step.known
-            step.rows.results[ended] = results[step.trees[ended]]
-            step.known |= ended
+            self.rows_known += settle(over, results, step.trees, step.known, step.rows.results)
 
     def take_known(self) -> Rows:
         """The rows whose results are known, oldest first; the others stay."""
@@ -382,4 +398,5 @@ class SelfPlay:
                 step.rows, step.trees = pick_rows(step.rows, waiting), step.trees[waiting]
                 step.known = np.zeros(len(waiting), np.bool_)
         self.steps = [step for step in self.steps if len(step.trees)]
+        self.rows_known = 0
         return join(taken)

@@ -18,11 +18,12 @@ from ludus.nets.engines import fastest_engine
 from ludus.nets.evaluator import make_evaluator, make_evaluators
 from ludus.nets.network import are_rivals
 from ludus.train.exam import open_exam
+from ludus.train.files import Writer
 from ludus.train.gating import Ladder, UctGate, passes, play_off
 from ludus.train.learner import Learner, Losses
 from ludus.train.replay import Window
 from ludus.train.rows import Rows, empty_rows, join
-from ludus.train.run import first_weights
+from ludus.train.run import detached, first_weights
 from ludus.train.selfplay import SelfPlay, Step
 
 if TYPE_CHECKING:
@@ -93,8 +94,11 @@ class Trainer:
             for i, (evaluator, share) in enumerate(zip(self.evaluators, shares, strict=True))
         ]
         self.window = Window(self.game, config, empty_rows(self.game.new_states(1), self.game.players))
+        self.writer = Writer(beside=config.at_once)
         self.iteration = 0
         self.seconds = 0.0
+        self.counted = time.perf_counter()
+        """Until when `seconds` counts."""
         self.rating_seconds = 0.0
         self.steps_owed = 0.0
         self.uct_gate = UctGate(config.gating_uct)
@@ -117,7 +121,6 @@ class Trainer:
 
     def iterate(self, stop: Callable[[], bool] = lambda: False) -> Report | None:
         """Play, learn, save. None where `stop` came in between: then nothing has changed on disk."""
-        began = time.perf_counter()
         before = sum(worker.simulations for worker in self.workers)
         games = sum(worker.finished for worker in self.workers)
         plies = sum(worker.plies_finished for worker in self.workers)
@@ -140,7 +143,8 @@ class Trainer:
         self.iteration += 1
         self._rate()
         graded = self.exam.grade(self.best, self.iteration) if self.exam else None
-        self.seconds += time.perf_counter() - began
+        now = time.perf_counter()
+        self.seconds, self.counted = self.seconds + now - self.counted, now
         finished = sum(worker.finished for worker in self.workers)
         lengths = sum(worker.plies_finished for worker in self.workers) - plies
         report = Report(
@@ -161,7 +165,8 @@ class Trainer:
             resign_error=max(worker.resigning.error for worker in self.workers),
             graded=graded,
         )
-        self.run.save_rows(self.iteration, rows)
+        iteration = self.iteration
+        self.writer.write(lambda: self.run.save_rows(iteration, rows))
         self.run.add_to_log(report.line())
         return report
 
@@ -215,8 +220,8 @@ class Trainer:
 
     # --- keeping ------------------------------------------------------------------------------------------------------
 
-    def save(self) -> None:
-        """Write a checkpoint of all this."""
+    def save(self, wait: bool = True) -> None:
+        """Write a checkpoint of all this; without `wait`, on a card, it may be on disk only after `finish`."""
         config = self.config
         learner = {f"network.{key}": value for key, value in self.learner.network.state_dict().items()}
         packed = self.learner.optimiser.state_dict()["state"]
@@ -241,8 +246,15 @@ class Trainer:
             "choose": np.array(json.dumps(self.choose.bit_generator.state)),
         }
         for i, worker in enumerate(self.workers):
-            state |= {f"worker{i}.{key}": value for key, value in pack(worker).items()}
-        self.run.save(self.iteration, self.best, learner, state, facts)
+            state |= {f"worker{i}.{key}": value.copy() for key, value in pack(worker).items()}
+        iteration, player, learner = self.iteration, detached(self.best.state_dict()), detached(learner)
+        self.writer.write(lambda: self.run.save(iteration, player, learner, state, facts))
+        if wait:
+            self.finish()
+
+    def finish(self) -> None:
+        """Wait until all that was to be saved is on disk."""
+        self.writer.finish()
 
     def restore(self, iteration: int) -> None:
         """Be what was saved."""
@@ -275,6 +287,7 @@ class Trainer:
             prefix = f"worker{i}."
             unpack(worker, {k.removeprefix(prefix): v for k, v in state.items() if k.startswith(prefix)})
         self._give_weights()
+        self.counted = time.perf_counter()
         self.run.forget_after(iteration)
         self.window.total = facts["rows"]
         parts = self.run.load_rows(iteration, self.window.size)
@@ -334,7 +347,7 @@ def unpack(worker: SelfPlay, state: dict[str, np.ndarray]) -> None:
     worker.resigning.counts[...] = state["resigned"]
     worker.finished, worker.plies_finished, worker.simulations, worker.moves = state["counts"].tolist()
     rows = Rows(**{name: state[f"rows.{name}"] for name in Rows._fields})
-    worker.steps = []
+    worker.steps, worker.rows_known = [], 0
     begin = 0
     for size, number in zip(state["step_sizes"].tolist(), state["step_numbers"].tolist(), strict=True):
         chosen = np.arange(begin, begin + size)
