@@ -19,7 +19,10 @@ from queue import SimpleQueue
 
 VARIANTS = {
     "default": {},
+    "float32 in self-play": {"engine": "onnx"},
     "each row learned from twice": {"reuse": 2},
+    "32 simulations": {"simulations": 32},
+    "32 simulations, each row twice": {"simulations": 32, "reuse": 2},
     "a soft policy beside": {"soft": 1.0},
     "the next move guessed beside": {"reply": 0.25},
     "results alone as values": {"result_part": 1.0},

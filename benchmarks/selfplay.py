@@ -1,6 +1,7 @@
 """What the trees cost beside the network, and against mctx: python -m benchmarks.selfplay [--peer PYTHON]
 
-PYTHON: an interpreter that has jax, mctx and pgx. Connect-4, all cores; both sides search with Gumbel.
+PYTHON: an interpreter that has jax, mctx and pgx. Connect-4, all cores, 32 simulations a move; both sides search with
+Gumbel. Ours in float32, and with convolutions in integers.
 """
 
 from __future__ import annotations
@@ -29,19 +30,22 @@ def run(report: Table, python: str | None) -> None:
     game = ludus.make("connect4")
     preflight.SECONDS = 3.0
     for blocks, width in NETWORKS:
-        config = with_settings(Config(), {"blocks": blocks, "width": width, "simulations": 32})
-        found = [preflight.measure(game, config) for _ in range(ROUNDS)]
-        part = statistics.median(each.simulations / each.evaluations for each in found)
-        ours = statistics.median(each.simulations for each in found)
-        raw = statistics.median(each.evaluations for each in found)
-        what = (
-            f"Self-play, connect4, {blocks} blocks of {width}, 32 simulations, {found[0].games_at_once} games at once"
-        )
-        report(what, f"{ours:,.0f} simulations/s", f"{100 * part:.0f} % of the network alone ({raw:,.0f}/s)", "75 %")
-        if python is not None:
-            theirs = max(peer(python, blocks, width, games) for games in PEER_GAMES)
-            goal = "5 times" if (blocks, width) == (5, 64) else ""
-            report(what + ", mctx + pgx", f"{theirs:,.0f} simulations/s", f"ours: {ours / theirs:.1f} times", goal)
+        theirs = max(peer(python, blocks, width, games) for games in PEER_GAMES) if python else 0.0
+        if theirs:
+            report(f"mctx + pgx, {blocks} blocks of {width}", f"{theirs:,.0f} simulations/s", "", "")
+        for engine in ("onnx", "int8"):
+            settings = {"blocks": blocks, "width": width, "simulations": 32, "engine": engine}
+            found = [preflight.measure(game, with_settings(Config(), settings)) for _ in range(ROUNDS)]
+            part = statistics.median(each.simulations / each.evaluations for each in found)
+            ours = statistics.median(each.simulations for each in found)
+            raw = statistics.median(each.evaluations for each in found)
+            numbers = "float32" if engine == "onnx" else engine
+            what = f"{blocks} blocks of {width}, {numbers}, {found[0].games_at_once} games at once"
+            rate = f"{ours:,.0f} simulations/s"
+            report(what, rate, f"{100 * part:.0f} % of the network alone ({raw:,.0f}/s)", "75 %")
+            if theirs:
+                goal = "5 times" if (blocks, width) == (5, 64) else ""
+                report(what, rate, f"{ours / theirs:.1f} times mctx + pgx", goal)
 
 
 if __name__ == "__main__":

@@ -55,6 +55,7 @@ def weights(trainer):
     [
         {"soft": 1.0, "reply": 0.25, "surprise": 0.5},
         {"search": "puct", "cap_part": 0.5, "cap_simulations": 4, "at_once": True},
+        {"engine": "int8"},
     ],
 )
 def test_a_run_stopped_and_resumed_gives_the_same_weights_bit_for_bit(tmp_path, settings):

@@ -132,7 +132,7 @@ class CudaEngine:
         made._begin()
         return made
 
-    def load(self, network: Any) -> None:
+    def load(self, network: Any, samples: Any = None) -> None:
         fresh: Any = folded(network).to("cuda", torch.bfloat16)
         fresh = fresh.to(memory_format=torch.channels_last)
         torch.cuda.synchronize()  # other streams read what this one wrote

@@ -2,7 +2,8 @@
 
 | engine | what it is |
 | --- | --- |
-| `onnx` | ONNX Runtime on the CPU: the fastest there (see docs/methods.md) |
+| `onnx` | ONNX Runtime on the CPU: the fastest there in float32 (see docs/methods.md) |
+| `int8` | the same with convolutions in 8-bit integers, for self-play (see int8.py) |
 | `torch` | PyTorch on the CPU: always there |
 | `cuda` | PyTorch on an NVIDIA GPU (see cuda.py) |
 """
@@ -19,14 +20,15 @@ from ludus.errors import BadOption, Unsuitable
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-ENGINES = ("auto", "onnx", "torch", "cuda")
+ENGINES = ("auto", "onnx", "int8", "torch", "cuda")
 
 
 class Engine(Protocol):
     """Runs a network over planes."""
 
-    def load(self, network: Any) -> None:
-        """Take over the network's weights as they are now."""
+    def load(self, network: Any, samples: Any = None) -> None:
+        """Take over the network's weights as they are now; `samples` are planes of usual positions, for engines that
+        round."""
 
     def run(self, planes: NDArray[np.float32]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
         """planes [K, ...] to policy [K, heads, actions] and values [K, outputs]."""
@@ -45,12 +47,15 @@ class OnnxEngine:
         self.options.add_session_config_entry("session.intra_op.allow_spinning", "0")
         self.session: Any = None
 
-    def load(self, network: Any) -> None:
-        import onnxruntime
-
+    def load(self, network: Any, samples: Any = None) -> None:
         from ludus.nets.onnx import write_onnx
 
-        self.session = onnxruntime.InferenceSession(write_onnx(network), self.options, ["CPUExecutionProvider"])
+        self.session = self.session_of(write_onnx(network))
+
+    def session_of(self, model: bytes) -> Any:
+        import onnxruntime
+
+        return onnxruntime.InferenceSession(model, self.options, ["CPUExecutionProvider"])
 
     def run(self, planes: NDArray[np.float32]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
         policy, values = self.session.run(None, {"planes": planes})
@@ -63,7 +68,7 @@ class TorchEngine:
     def __init__(self) -> None:
         self.network: Any = None
 
-    def load(self, network: Any) -> None:
+    def load(self, network: Any, samples: Any = None) -> None:
         import copy
 
         self.network = copy.deepcopy(network).cpu().eval()
@@ -85,10 +90,14 @@ def make_engine(name: str = "auto", network: Any = None, threads: int = 1) -> En
     if name not in ENGINES:
         raise BadOption(f"no engine is called {name!r}; there are {', '.join(ENGINES)}")
     name = fastest_engine(name)
-    if name == "onnx":
+    if name in ("onnx", "int8"):
         if not has_onnx():
-            raise Unsuitable("the engine onnx needs two more packages: pip install onnx onnxruntime")
-        return OnnxEngine(threads)
+            raise Unsuitable(f"the engine {name} needs two more packages: pip install onnx onnxruntime")
+        if name == "onnx":
+            return OnnxEngine(threads)
+        from ludus.nets.int8 import Int8Engine
+
+        return Int8Engine(threads)
     if name == "cuda":
         from ludus.nets.cuda import CudaEngine
 

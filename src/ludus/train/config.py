@@ -110,7 +110,11 @@ class Config:
     budget_rows: int = setting(0, "rows at which schedules end: set by the preflight, from the budget", least=0)
     at_once: bool = setting(False, "play on while learning, with the weights of the round before: for a GPU")
     checkpoint_every: int = setting(1, "iterations between checkpoints", least=1)
-    engine: str = setting("auto", "what runs the network", among=("auto", "onnx", "torch", "cuda"))
+    engine: str = setting(
+        "auto",
+        "what runs the network in self-play: auto is cuda on a GPU, else int8 where the preflight finds it faster",
+        among=("auto", "onnx", "int8", "torch", "cuda"),
+    )
     workers: int = setting(0, "threads that play; 0: one for each core", least=0)
     learner_threads: int = setting(0, "threads of the learner; 0: what the preflight finds fastest", least=0)
 
@@ -131,6 +135,8 @@ class Config:
             raise BadOption("grade_every needs grade_positions, a file that ludus grade --positions FILE makes")
         if self.network == "graph" and (self.soft or self.reply):
             raise BadOption("soft and reply are for networks over planes, not for graphs")
+        if self.network == "graph" and self.engine == "int8":
+            raise BadOption("engine = int8 is for networks over planes, not for graphs")
         if self.sizefree and self.network != "residual":
             raise BadOption("sizefree is for network = residual; of the others, graph alone is free of sizes, always")
         if self.sizefree and self.reply:

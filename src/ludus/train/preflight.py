@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -12,7 +13,7 @@ import numpy as np
 
 from ludus.arena.positions import read_positions
 from ludus.errors import BadOption
-from ludus.nets.engines import fastest_engine
+from ludus.nets.engines import fastest_engine, make_engine
 from ludus.nets.evaluator import make_evaluators
 from ludus.nets.network import are_rivals
 from ludus.train.gating import play_off
@@ -38,6 +39,8 @@ FIRST_GAMES = 0.1
 ROUNDS, STEPS = 40, 600
 """A plan has so many rounds of play and learning, and steps of the learner, or more: where rows are few, iterations and
 batches get smaller than the settings say."""
+FASTER = 1.2
+"""Self-play rounds to integers where that is so many times as fast as float32."""
 FORESTS = 4
 """Beside a card: while it works for one, the trees of the others grow."""
 
@@ -55,6 +58,7 @@ class Measured:
     """Mean length of a game between networks that know nothing."""
     learned: float
     """Rows that the learner takes in, a second."""
+    engine: str
     games_at_once: int
     workers: int
     learner_threads: int
@@ -108,9 +112,12 @@ def measure(game: Game, config: Config) -> Measured:
     network = config.make_network(game)
     device = device_of(config)
     count = config.workers or (cores() if device == "cpu" else FORESTS)
+    engine, samples = _choose_engine(config, network)
     best = _Played(0, 0.0, [], None)
     for games in [config.games_at_once] if config.games_at_once else GAMES[device]:
-        evaluators = make_evaluators(game, network, config.engine, count)
+        evaluators = make_evaluators(game, network, engine, count)
+        if engine == "int8":
+            evaluators[0].engine.load(network, samples)
         workers = [
             SelfPlay(game, config, evaluator, max(1, games // count), seed=index)
             for index, evaluator in enumerate(evaluators)
@@ -140,11 +147,41 @@ def measure(game: Game, config: Config) -> Measured:
         simulations=best.simulations,
         plies=plies,
         learned=speed,
+        engine=engine,
         games_at_once=best.games,
         workers=count,
         learner_threads=threads,
         memory=sum(worker.forest.bytes for worker in workers) + window_bytes,
     )
+
+
+def _choose_engine(config: Config, network: Any) -> tuple[str, Any]:
+    """What runs the network in self-play, with some planes to find ranges by: integers, where this processor is clearly
+    faster with them."""
+    from torch import nn
+
+    convolutions = any(isinstance(module, nn.Conv2d) for module in network.modules())
+    if config.engine not in ("auto", "int8") or not convolutions or fastest_engine() == "torch":
+        return config.engine, None
+    planes = np.random.default_rng(0).integers(0, 2, (64, *network.sizes.observation)).astype(np.float32)
+    if config.engine == "int8" or fastest_engine() == "cuda":
+        return config.engine, planes
+    rates = []
+    for name in ("onnx", "int8"):
+        engine = make_engine(name)
+        engine.load(network, planes)
+        rates.append(_rate(lambda engine=engine: engine.run(planes), 0.3))  # type: ignore[misc]
+    return "int8" if rates[1] > FASTER * rates[0] else "auto", planes
+
+
+def _rate(work: Callable[[], Any], seconds: float) -> float:
+    """How often it is done in a second."""
+    work()
+    began, count = time.perf_counter(), 0
+    while time.perf_counter() < began + seconds:
+        work()
+        count += 1
+    return count / (time.perf_counter() - began)
 
 
 class _Played(NamedTuple):
@@ -213,6 +250,7 @@ def plan(config: Config, measured: Measured, seconds: float | None, games: int |
         budget_rows=config.budget_rows or int(rows),
         iteration=min(config.iteration, max(256, rounds)),
         batch=min(config.batch, max(64, batch)),
+        engine=measured.engine,
         games_at_once=games_at_once,
         workers=measured.workers,
         learner_threads=measured.learner_threads,

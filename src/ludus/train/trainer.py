@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 GAMES = 128
 """Games at once, where nobody measured how many are best."""
+SAMPLES = 256
+"""Positions by which an engine that rounds finds the ranges of its numbers."""
 RATING_PART = 0.04
 """The part of the time that may go into the running rating."""
 
@@ -139,8 +141,8 @@ class Trainer:
         if stop():
             return None
         self._gate()
-        self._give_weights()
         self.iteration += 1
+        self._give_weights()
         self._rate()
         graded = self.exam.grade(self.best, self.iteration) if self.exam else None
         now = time.perf_counter()
@@ -214,9 +216,13 @@ class Trainer:
 
     def _give_weights(self) -> None:
         """Let everyone play with the new weights."""
+        samples = None
+        if self.config.engine == "int8" and len(self.window.rows):
+            choose = np.random.default_rng([self.config.seed, self.iteration])
+            samples = self.learner.sampler.draw(self.window.rows, SAMPLES, choose)[0].numpy()
         shared = hasattr(self.evaluators[0].engine, "beside")
         for evaluator in self.evaluators[:1] if shared else self.evaluators:
-            evaluator.engine.load(self.best)
+            evaluator.engine.load(self.best, samples)
 
     # --- keeping ------------------------------------------------------------------------------------------------------
 
@@ -286,14 +292,14 @@ class Trainer:
         for i, worker in enumerate(self.workers):
             prefix = f"worker{i}."
             unpack(worker, {k.removeprefix(prefix): v for k, v in state.items() if k.startswith(prefix)})
-        self._give_weights()
-        self.counted = time.perf_counter()
         self.run.forget_after(iteration)
         self.window.total = facts["rows"]
         parts = self.run.load_rows(iteration, self.window.size)
         self.window.total = facts["rows"] - sum(len(rows) for rows in parts)
         for rows in parts:
             self.window.add(rows)
+        self._give_weights()
+        self.counted = time.perf_counter()
 
 
 def play_all(workers: list[SelfPlay], rows: int, simulations: int, stop: Callable[[], bool]) -> Rows:

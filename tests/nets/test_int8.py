@@ -1,0 +1,114 @@
+"""Convolutions in integers: near what float32 says, really in integers, and left alone where rounding does harm."""
+
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+import torch
+
+import ludus
+from ludus.errors import BadOption
+from ludus.nets import make_network, sizes_of
+from ludus.nets.engines import OnnxEngine, make_engine
+from ludus.train import preflight
+from ludus.train.config import Config, with_settings
+from tests.nets.test_nets import lively
+
+FRAMED = str(Path(__file__).parent / "framed.py")
+
+
+def planes_of(game, count=256, seed=0):
+    planes = np.random.default_rng(seed).integers(0, 2, (count, *game.observation)).astype(np.float32)
+    if game.mask is not None:
+        planes[:, game.mask] = 1.0
+    return planes
+
+
+def both(network, planes):
+    """An engine in float32, and one in integers."""
+    exact, rounded = make_engine("onnx", network), make_engine("int8")
+    rounded.load(network, planes)
+    return exact, rounded
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "sizefree"),
+    [
+        ("connect4", "residual", False),
+        ("connect4", "conv", False),
+        ("connect4", "residual", True),
+        ("cachex", "residual", True),
+        (FRAMED, "residual", True),
+    ],
+)
+def test_integers_say_nearly_what_float32_says(name, kind, sizefree):
+    game = ludus.make(name)
+    network = make_network(kind, sizes_of(game, sizefree=sizefree), blocks=3, width=16)
+    with torch.no_grad():  # some life, less than `lively`: what a network has learned is not noise
+        for weight in network.parameters():
+            weight.add_(0.02 * torch.randn(weight.shape, generator=torch.Generator().manual_seed(1)))
+    exact, rounded = both(network.eval(), planes_of(game))
+    assert rounded.rounded
+    others = planes_of(game, 64, seed=1)
+    for mine, theirs in zip(rounded.run(others), exact.run(others), strict=True):
+        reach = np.abs(theirs).max()
+        assert 0 < np.abs(mine - theirs).mean() < 0.05 * reach
+
+
+def test_all_convolutions_but_the_first_run_in_integers(tmp_path):
+    game = ludus.make("connect4")
+    engine = make_engine("int8")
+    engine.options.optimized_model_filepath = str(tmp_path / "optimised.onnx")
+    network = make_network("residual", sizes_of(game), blocks=4, width=16).eval()
+    engine.load(network, planes_of(game))  # the last session that it makes is the rounded one
+    kinds = [node.op_type for node in onnx.load(tmp_path / "optimised.onnx").graph.node]
+    inner = sum(isinstance(module, torch.nn.Conv2d) for module in network.modules()) - 1
+    assert kinds.count("QLinearConv") == inner
+    assert kinds.count("QLinearAdd") == 4  # the sums at the end of the blocks
+    assert sum("Conv" in kind for kind in kinds) == inner + 1
+
+
+def test_before_there_are_samples_it_is_float32():
+    game = ludus.make("connect4")
+    network = lively(make_network("residual", sizes_of(game), blocks=1, width=8))
+    engine = make_engine("int8", network)
+    exact = OnnxEngine()
+    exact.load(network)
+    assert not engine.rounded
+    for mine, theirs in zip(engine.run(planes_of(game, 8)), exact.run(planes_of(game, 8)), strict=True):
+        np.testing.assert_array_equal(mine, theirs)
+
+
+def test_a_network_that_rounding_would_ruin_stays_in_float32():
+    game = ludus.make("connect4")
+    network = lively(make_network("residual", sizes_of(game), blocks=2, width=8))
+    with torch.no_grad():  # one channel is huge and counts for nothing: rounded beside it, the others vanish
+        norm = network.trunk[2].first[1]
+        norm.bias[0] += 1e6
+        network.trunk[2].second[0].weight[:, 0] = 0.0
+    exact, rounded = both(network, planes_of(game))
+    assert not rounded.rounded
+    np.testing.assert_array_equal(rounded.run(planes_of(game))[0], exact.run(planes_of(game))[0])
+
+
+@pytest.mark.parametrize(("times", "chosen"), [(2.0, "int8"), (1.1, "auto")])
+def test_the_preflight_takes_what_is_faster(monkeypatch, times, chosen):
+    config = with_settings(Config(), {"blocks": 1, "width": 8})
+    rates = iter([100.0, 100.0 * times])
+    monkeypatch.setattr(preflight, "_rate", lambda work, seconds: next(rates))
+    monkeypatch.setattr(preflight, "fastest_engine", lambda name="auto": "onnx")
+    assert preflight._choose_engine(config, config.make_network(ludus.make("connect4")))[0] == chosen
+
+
+def test_what_is_said_is_kept_and_what_has_no_convolutions_is_left_alone():
+    game = ludus.make("connect4")
+    for settings, engine in (
+        ({"engine": "torch"}, "torch"),
+        ({"engine": "int8"}, "int8"),
+        ({"network": "mlp"}, "auto"),
+    ):
+        config = with_settings(Config(), {"blocks": 1, "width": 8, **settings})
+        assert preflight._choose_engine(config, config.make_network(game))[0] == engine
+    with pytest.raises(BadOption, match="int8 is for networks over planes"):
+        with_settings(Config(), {"network": "graph", "engine": "int8"})
