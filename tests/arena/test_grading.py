@@ -21,6 +21,7 @@ from ludus.search.solver import solve
 from ludus.train.config import Config, with_settings
 from ludus.train.run import Run
 from ludus.train.trainer import Trainer
+from tests.train.small import SMALL
 
 TICTACTOE = ludus.make("tictactoe")
 CONNECT4 = ludus.make("connect4", rows=4, columns=4)
@@ -330,19 +331,6 @@ def test_an_answer_does_not_depend_on_the_other_positions(sets):
 
 
 # --- while it trains --------------------------------------------------------------------------------------------------
-
-SMALL = {
-    "blocks": 1,
-    "width": 8,
-    "games_at_once": 16,
-    "iteration": 128,
-    "batch": 64,
-    "window": 512,
-    "budget_rows": 4000,
-    "simulations": 8,
-    "workers": 1,
-    "learner_threads": 1,
-}
 
 
 def new_trainer(folder, **settings):

@@ -12,19 +12,8 @@ from ludus.train.config import Config, with_settings
 from ludus.train.files import BadRun
 from ludus.train.run import Run
 from ludus.train.trainer import Trainer
+from tests.train.small import SMALL
 
-SMALL = {
-    "blocks": 1,
-    "width": 8,
-    "games_at_once": 16,
-    "iteration": 128,
-    "batch": 64,
-    "window": 512,
-    "budget_rows": 4000,
-    "simulations": 8,
-    "workers": 1,
-    "learner_threads": 1,
-}
 BOARD = {"rows": 4, "columns": 4, "line": 3}
 
 

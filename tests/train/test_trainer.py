@@ -26,19 +26,7 @@ from ludus.train.learner import NotANumber
 from ludus.train.run import Run
 from ludus.train.selfplay import concentrate
 from ludus.train.trainer import Trainer
-
-SMALL = {
-    "blocks": 1,
-    "width": 8,
-    "games_at_once": 16,
-    "iteration": 128,
-    "batch": 64,
-    "window": 512,
-    "budget_rows": 4000,
-    "simulations": 8,
-    "workers": 1,
-    "learner_threads": 1,
-}
+from tests.train.small import SMALL
 
 
 def new_trainer(folder, game="tictactoe", **settings):

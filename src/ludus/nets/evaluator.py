@@ -111,8 +111,19 @@ def make_evaluator(game: Game, network: Any, engine: str = "auto") -> Any:
 
 
 def make_evaluators(game: Game, network: Any, engine: str, count: int) -> list[Any]:
-    """Evaluators for so many forests; on a card they share the weights."""
+    """Evaluators for so many forests, whose engines share the weights where they can."""
     first = make_evaluator(game, network, engine)
-    if hasattr(getattr(first, "engine", None), "beside"):
+    if _share([first]):
         return [first, *(NetworkEvaluator(game, first.engine.beside()) for _ in range(count - 1))]
     return [first, *(make_evaluator(game, network, engine) for _ in range(count - 1))]
+
+
+def load_all(evaluators: list[Any], network: Any, samples: Any = None) -> None:
+    """New weights for evaluators that were made together; `samples` as for an engine's `load`."""
+    for evaluator in evaluators[:1] if _share(evaluators) else evaluators:
+        evaluator.engine.load(network, samples)
+
+
+def _share(evaluators: list[Any]) -> bool:
+    """Do the weights of the first one serve all?"""
+    return hasattr(evaluators[0].engine, "beside")

@@ -14,7 +14,7 @@ import numpy as np
 from ludus.arena.positions import read_positions
 from ludus.errors import BadOption
 from ludus.nets.engines import fastest_engine, make_engine
-from ludus.nets.evaluator import make_evaluators
+from ludus.nets.evaluator import load_all, make_evaluators
 from ludus.nets.network import are_rivals
 from ludus.train.gating import play_off
 from ludus.train.learner import Learner
@@ -117,7 +117,7 @@ def measure(game: Game, config: Config) -> Measured:
     for games in [config.games_at_once] if config.games_at_once else GAMES[device]:
         evaluators = make_evaluators(game, network, engine, count)
         if engine == "int8":
-            evaluators[0].engine.load(network, samples)
+            load_all(evaluators, network, samples)
         workers = [
             SelfPlay(game, config, evaluator, max(1, games // count), seed=index)
             for index, evaluator in enumerate(evaluators)

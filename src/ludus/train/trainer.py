@@ -15,7 +15,7 @@ import numpy as np
 import torch
 
 from ludus.nets.engines import fastest_engine
-from ludus.nets.evaluator import make_evaluator, make_evaluators
+from ludus.nets.evaluator import load_all, make_evaluator, make_evaluators
 from ludus.nets.network import are_rivals
 from ludus.train.exam import open_exam
 from ludus.train.files import Writer
@@ -220,9 +220,7 @@ class Trainer:
         if self.config.engine == "int8" and len(self.window.rows):
             choose = np.random.default_rng([self.config.seed, self.iteration])
             samples = self.learner.sampler.draw(self.window.rows, SAMPLES, choose)[0].numpy()
-        shared = hasattr(self.evaluators[0].engine, "beside")
-        for evaluator in self.evaluators[:1] if shared else self.evaluators:
-            evaluator.engine.load(self.best, samples)
+        load_all(self.evaluators, self.best, samples)
 
     # --- keeping ------------------------------------------------------------------------------------------------------
 
