@@ -8,7 +8,7 @@ import pytest
 import ludus
 from ludus.agents import KINDS
 from ludus.train.config import Config, with_settings, write_toml
-from ludus.train.run import Run
+from ludus.train.run import Run, detached
 
 
 @pytest.fixture
@@ -46,7 +46,7 @@ def run_that_plays(tmp_path):
 
     def add(number):
         network = make_network("residual", sizes_of(game, False), blocks=1, width=8, dropout=0.0)
-        run.save(number, network, {}, {}, {})
+        run.save(number, detached(network.state_dict()), {}, {}, {})
         return run
 
     return add

@@ -6,8 +6,10 @@ and each batch size its own pinned memory, so several forests can have work on t
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import operator
+import threading
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,6 +26,8 @@ if TYPE_CHECKING:
 SMALLEST = 64
 """Batches are filled up to a multiple of this, or, where their size changes, to a power of two: each size is one
 captured graph."""
+CAPTURING = threading.Lock()
+"""Held while a graph is captured: a process can capture one at a time."""
 
 
 def folded(network: nn.Module) -> nn.Module:
@@ -43,7 +47,7 @@ class _Tracer(fx.Tracer):
         return isinstance(module, Pooling) or super().is_leaf_module(module, name)
 
 
-def fused(network: nn.Module) -> fx.GraphModule:
+def fused(network: nn.Module, pooling: bool = True) -> fx.GraphModule:
     """The network with `relu(convolution)`, `relu(x + convolution)` and the pooling of `relu(x)` as one operation each;
     it shares the weights."""
     graph = _Tracer().trace(network)
@@ -63,7 +67,7 @@ def fused(network: nn.Module) -> fx.GraphModule:
         if isinstance(module_of(node), nn.Identity | nn.Dropout):
             node.replace_all_uses_with(node.args[0])
             graph.erase_node(node)
-    pool = _pooling()
+    pool: Any = _pooling() if pooling else None
     for node in [each for each in graph.nodes if pool and isinstance(module_of(each), Pooling)]:
         if is_relu(node.args[0]) and all(mask is None for mask in node.args[1:]) and not node.kwargs:
             with graph.inserting_before(node):
@@ -148,15 +152,15 @@ class CudaEngine:
         torch.cuda.synchronize()
 
     def _fused(self, network: Any) -> Any:
-        """The fused network, or the plain one where cuDNN does not know how."""
-        made = fused(network)
+        """The fused network, or the plain one where cuDNN does not know how, or Triton cannot compile."""
         planes = torch.zeros((SMALLEST, *network.sizes.observation), device="cuda", dtype=torch.bfloat16)
-        try:
-            with torch.inference_mode():
-                made(planes.to(memory_format=torch.channels_last) if planes.ndim == 4 else planes)
-        except RuntimeError:
-            return network
-        return made
+        planes = planes.to(memory_format=torch.channels_last) if planes.ndim == 4 else planes
+        for pooling in (True, False):
+            made = fused(network, pooling)
+            with contextlib.suppress(Exception), torch.inference_mode():  # Triton's may be of any kind
+                made(planes)
+                return made
+        return network
 
     def run(self, planes: NDArray[np.float32]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
         count = len(planes)
@@ -190,7 +194,7 @@ class Place:
             policy, values = network(on_card.to(torch.bfloat16, **shaped))
             return policy.float(), values.float()
 
-        with torch.inference_mode(), torch.cuda.stream(stream):
+        with CAPTURING, torch.inference_mode(), torch.cuda.stream(stream):
             for _ in range(3):
                 policy, values = forward()
             back = torch.empty(policy.shape, pin_memory=True), torch.empty(values.shape, pin_memory=True)

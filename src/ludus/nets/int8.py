@@ -30,8 +30,11 @@ class Int8Engine(OnnxEngine):
         self.rounded = False
         if samples is None:
             return
+        rounding = _Rounding(onnx.load_model_from_string(write_onnx(network)))
+        if not rounding.inner:
+            return
         exact, exact_run = self.session, self.run(samples)
-        self.session = self.session_of(quantised(write_onnx(network), samples, self))
+        self.session = self.session_of(rounding.apply(samples, self))
         self.rounded = _difference(exact_run, self.run(samples)) <= WORST
         if not self.rounded:
             self.session = exact
@@ -51,12 +54,9 @@ def _difference(exact: Any, rounded: Any) -> float:
     return float(max(policy, np.abs(exact[1] - rounded[1]).mean()))
 
 
-def quantised(model: bytes, samples: Any, engine: OnnxEngine) -> bytes:
-    """The model of `write_onnx` with its inner convolutions, and the sums between them, in integers."""
-    return _Rounding(onnx.load_model_from_string(model)).apply(samples, engine)
-
-
 class _Rounding:
+    """A model of `write_onnx` on the way to one with its inner convolutions, and the sums between them, in integers."""
+
     def __init__(self, model: Any):
         self.model, self.graph = model, model.graph
         self.weights = {each.name: numpy_helper.to_array(each) for each in self.graph.initializer}
@@ -69,9 +69,10 @@ class _Rounding:
         self.sums = [node for node in self.graph.node if node.op_type == "Add" and self._joins_convolutions(node)]
 
     def _joins_convolutions(self, node: Any) -> bool:
-        """Is this the sum at the end of a residual block?"""
+        """Is this the sum at the end of a residual block, which is rectified? (Others may have any range.)"""
         kinds = [self.maker[name].op_type for name in node.input if name in self.maker]
-        return len(kinds) == 2 and "Conv" in kinds and "Unsqueeze" not in kinds
+        ends = self._end(node.output[0]) != node.output[0]
+        return ends and len(kinds) == 2 and "Conv" in kinds and "Unsqueeze" not in kinds
 
     def _end(self, name: str) -> str:
         """A result, or, where all that becomes of it is its rectification, that."""
@@ -109,7 +110,7 @@ class _Rounding:
         watched.CopyFrom(self.model)
         watched.graph.output.extend(helper.make_tensor_value_info(name, TensorProto.FLOAT, None) for name in names)
         found = engine.session_of(watched.SerializeToString()).run(names, {"planes": samples})
-        ranges = {}
+        ranges: dict[str, tuple[Any, Any]] = {}
         for name, array in zip(names, found, strict=True):
             low, high = min(0.0, float(array.min())), max(1e-6, float(array.max()))
             scale = np.float32((high - low) / 255)
@@ -118,10 +119,11 @@ class _Rounding:
 
     def _round_weights(self, node: Any, scale: Any, nodes: list[Any]) -> None:
         weight, bias = (self.weights.pop(name) for name in node.input[1:3])
-        steps = np.maximum(np.abs(weight).max((1, 2, 3)), 1e-8).astype(np.float32) / 127
+        steps = np.abs(weight).max((1, 2, 3)) / 127
+        steps = np.maximum(steps, np.abs(bias) / (1e9 * scale) + 1e-10).astype(np.float32)  # the bias must fit, too
         integers = np.round(weight / steps[:, None, None, None]).clip(-127, 127).astype(np.int8)
         self._restore(node.input[1], integers, steps, np.zeros(len(steps), np.int8), nodes)
-        whole = np.round(bias / (steps * scale)).clip(-2e9, 2e9).astype(np.int32)
+        whole = np.round(bias / (steps * scale)).astype(np.int32)
         self._restore(node.input[2], whole, steps * scale, np.zeros(len(steps), np.int32), nodes)
 
     def _restore(self, name: str, integers: Any, steps: Any, zeros: Any, nodes: list[Any]) -> None:

@@ -192,8 +192,10 @@ def train(run: Run, minutes: float | None, games: int | None, steps: int | None,
                 else:
                     print(_line(report), flush=True)
     finally:
-        trainer.finish()
-        signal.signal(signal.SIGINT, before)
+        try:
+            trainer.finish()
+        finally:
+            signal.signal(signal.SIGINT, before)
     if interrupted:
         print(f"Stopped after iteration {trainer.iteration}. Go on: ludus train --resume {run.folder}")
     print(f"Play against it: ludus play {run.game.name} --against zero:{run.folder}")

@@ -7,12 +7,13 @@ the interpreter from the threads that play.
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
 
+from ludus.nets.cuda import CAPTURING
 from ludus.train.samples import PlaneSampler, Sample, move
 
 if TYPE_CHECKING:
@@ -44,9 +45,12 @@ class CardSteps:
     ) -> tuple[torch.Tensor, int]:
         """The sums of losses and gradient's norm over so many steps, and how many were done."""
         learner = self.learner
-        learner.network.train()
         done = 0
-        torch.cuda.synchronize()  # whatever others did with the weights
+        if not steps:
+            return torch.zeros(3), done
+        learner.network.train()
+        with CAPTURING:  # whatever others did with the weights
+            torch.cuda.synchronize()
 
         def draw() -> Sample:
             seed = int(choose.integers(0, 1 << 62))
@@ -56,7 +60,7 @@ class CardSteps:
             sums = torch.zeros(3, device="cuda")
             for group in learner.optimiser.param_groups:
                 group["lr"].fill_(rate)
-            ahead = drawer.submit(draw) if steps else None
+            ahead: Future[Sample] | None = drawer.submit(draw)
             while ahead is not None and not stop():
                 sample = ahead.result()
                 done += 1
@@ -79,9 +83,10 @@ class CardSteps:
             self._compute(self.sample)
             return
         if self.graph is None:
-            self.graph = torch.cuda.CUDAGraph()
-            with torch.cuda.graph(self.graph, stream=self.stream, capture_error_mode="thread_local"):
+            graph = torch.cuda.CUDAGraph()
+            with CAPTURING, torch.cuda.graph(graph, stream=self.stream, capture_error_mode="thread_local"):
                 self._compute(self.sample)
+            self.graph = graph
         self.graph.replay()
 
     def _compute(self, sample: Sample) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from pathlib import Path
 
 from ludus.errors import LudusError
@@ -42,6 +42,7 @@ class Writer:
     def __init__(self, beside: bool):
         self.thread = ThreadPoolExecutor(1) if beside else None
         self.latest: list[Future[None]] = []
+        self.failed = False
 
     def write(self, job: Callable[[], None]) -> None:
         if self.thread is None:
@@ -49,11 +50,22 @@ class Writer:
             return
         if len(self.latest) > 2:  # a disk that is too slow must not fill the memory
             self.finish()
-        self.latest.append(self.thread.submit(job))
+        self.latest.append(self.thread.submit(self._do, job))
+
+    def _do(self, job: Callable[[], None]) -> None:
+        """A job, unless one before it failed: a checkpoint is worth nothing without the rows that come first."""
+        if self.failed:
+            return
+        try:
+            job()
+        except BaseException:
+            self.failed = True
+            raise
 
     def finish(self) -> None:
-        """Wait until everything is written; an error of a job is raised here."""
+        """Wait until everything is written; the error of a job that failed is raised here."""
         latest, self.latest = self.latest, []
+        wait(latest)
         for job in latest:
             job.result()
 

@@ -16,6 +16,7 @@ from ludus.errors import BadOption
 from ludus.nets.engines import fastest_engine, make_engine
 from ludus.nets.evaluator import load_all, make_evaluators
 from ludus.nets.network import are_rivals
+from ludus.train.card import WARM
 from ludus.train.gating import play_off
 from ludus.train.learner import Learner
 from ludus.train.replay import Window
@@ -164,6 +165,8 @@ def _choose_engine(config: Config, network: Any) -> tuple[str, Any]:
     if config.engine not in ("auto", "int8") or not convolutions or fastest_engine() == "torch":
         return config.engine, None
     planes = np.random.default_rng(0).integers(0, 2, (64, *network.sizes.observation)).astype(np.float32)
+    if network.sizes.mask is not None:
+        planes[:, network.sizes.mask] = 1.0  # a board is never nowhere
     if config.engine == "int8" or fastest_engine() == "cuda":
         return config.engine, planes
     rates = []
@@ -224,7 +227,7 @@ def _evaluate(workers: list[SelfPlay]) -> float:
 
 def _learn(learner: Learner, window: Window) -> float:
     choose = np.random.default_rng(0)
-    learner.learn(window, 2, 0.0, choose, lambda: False)
+    learner.learn(window, 2 if learner.card is None else WARM + 1, 0.0, choose, lambda: False)
     began = time.perf_counter()
     steps = learner.steps
     learner.learn(window, 1 << 30, 0.0, choose, lambda: time.perf_counter() > began + SECONDS)

@@ -225,7 +225,7 @@ class Trainer:
     # --- keeping ------------------------------------------------------------------------------------------------------
 
     def save(self, wait: bool = True) -> None:
-        """Write a checkpoint of all this; without `wait`, on a card, it may be on disk only after `finish`."""
+        """Write a checkpoint of all this; without `wait`, if `at_once`, it may be on disk only after `finish`."""
         config = self.config
         learner = {f"network.{key}": value for key, value in self.learner.network.state_dict().items()}
         packed = self.learner.optimiser.state_dict()["state"]
