@@ -16,6 +16,7 @@ from ludus.nets.residual import Residual
 from ludus.nets.sizefree import Places, SizeFree
 from ludus.testing import BrokenPromise, check_game
 from ludus.train.config import Config, with_settings
+from tests.nets.test_nets import lively
 
 FRAMED = str(Path(__file__).parent / "framed.py")
 SIZES = [
@@ -24,19 +25,6 @@ SIZES = [
     ("cachex", {"n": 3}, {"n": 6}),
     (FRAMED, {"frame": 4}, {"frame": 6}),
 ]
-
-
-def lively(network):
-    """Weights and statistics far from where they start, so that nothing cancels out."""
-    torch.manual_seed(1)
-    with torch.no_grad():
-        for weight in network.parameters():
-            weight.add_(0.1 * torch.randn_like(weight))
-        for module in network.modules():
-            if isinstance(module, torch.nn.BatchNorm2d):
-                module.running_mean.normal_(0, 0.3)
-                module.running_var.uniform_(0.3, 3.0)
-    return network.eval()
 
 
 def made(game, roles=False, blocks=3, width=8, further=0):
