@@ -210,7 +210,7 @@ class Place:
 
     def launch(self) -> None:
         before = torch.cuda.current_stream()
-        torch.cuda.set_stream(self.stream)  # as `with torch.cuda.stream` does, in a fifth of the time
+        torch.cuda.set_stream(self.stream)  # as `with torch.cuda.stream` does, but quicker
         self.graph.replay()
         self.done.record(self.stream)
         torch.cuda.set_stream(before)

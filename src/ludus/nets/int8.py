@@ -26,11 +26,12 @@ class Int8Engine(OnnxEngine):
     in float32. Threads may share one."""
 
     def load(self, network: Any, samples: Any = None) -> None:
-        super().load(network)
+        model = write_onnx(network)
+        self.session = self.session_of(model)
         self.rounded = False
         if samples is None:
             return
-        rounding = _Rounding(onnx.load_model_from_string(write_onnx(network)))
+        rounding = _Rounding(onnx.load_model_from_string(model))
         if not rounding.inner:
             return
         exact, exact_run = self.session, self.run(samples)
