@@ -8,7 +8,7 @@ import itertools
 import logging
 import sys
 import time
-from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -19,16 +19,13 @@ from ludus.nets import make_network, sizes_of
 from ludus.nets.cuda import CudaEngine
 from ludus.nets.engines import TorchEngine
 from ludus.nets.evaluator import NetworkEvaluator
-from ludus.nets.pipeline import Turn, search_in_turn
 from ludus.train.config import Config, with_settings
 from ludus.train.selfplay import SelfPlay
 from ludus.train.trainer import cores
 
 SIMULATIONS = 32
-FORESTS = (2, 3, 4)
+FORESTS = (1, 2, 3)
 """Into how many forests the games are split."""
-THREADS = (10, 14)
-"""Threads for the trees of one forest."""
 
 
 def network_alone(engines: list[CudaEngine], batch: int, seconds: float) -> float:
@@ -57,22 +54,21 @@ def apart(network: Any, how: dict[str, bool]) -> float:
     return max(float(np.abs(mine - theirs).max()) for mine, theirs in zip(*answers, strict=True))
 
 
-def moves_of(worker: SelfPlay, count: int) -> Iterator[np.ndarray]:
-    for _ in range(count):
-        yield from worker.one_move(SIMULATIONS)
-
-
-def self_play(workers: list[SelfPlay], turns: list[Turn], moves: int, threads: int) -> float:
+def self_play(workers: list[SelfPlay], moves: int) -> float:
     """Simulations a second over so many moves of every game."""
 
-    def play(count: int) -> None:
-        search_in_turn(turns, [moves_of(worker, count) for worker in workers], threads)
-        for worker in workers:
-            worker.take_known()
+    def play(worker: SelfPlay, count: int) -> None:
+        for _ in range(count):
+            worker.one_move(SIMULATIONS)
+        worker.take_known()
 
-    play(2)
+    def play_all(count: int) -> None:
+        with ThreadPoolExecutor(len(workers)) as threads:
+            list(threads.map(lambda worker: play(worker, count), workers))
+
+    play_all(8)
     before, began = sum(worker.simulations for worker in workers), time.perf_counter()
-    play(moves)
+    play_all(moves)
     return (sum(worker.simulations for worker in workers) - before) / (time.perf_counter() - began)
 
 
@@ -93,14 +89,12 @@ def main() -> None:
             SelfPlay(game, config, NetworkEvaluator(game, engine), games // forests, seed)
             for seed, engine in enumerate(engines)
         ]
-        turns = [Turn(worker.forest, engine, (2, 6, 7)) for worker, engine in zip(workers, engines, strict=True)]
-        for threads in THREADS:
-            rate = self_play(workers, turns, max(4, 81920 // games), threads)
-            print(
-                f"{games:6} games in {forests} forests, {threads} threads: {rate / 1e6:.2f} million simulations/s, "
-                f"the network alone {alone / 1e6:.2f} million evaluations/s: {100 * rate / alone:.0f} %",
-                flush=True,
-            )
+        rate = self_play(workers, max(20, 163840 // games))
+        print(
+            f"{games:6} games in {forests} forests: {rate / 1e6:.2f} million simulations/s, "
+            f"the network alone {alone / 1e6:.2f} million evaluations/s: {100 * rate / alone:.0f} %",
+            flush=True,
+        )
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ import torch
 import ludus
 from ludus.errors import BadOption
 from ludus.nets import make_network, sizes_of
-from ludus.nets.cuda import folded, fused
+from ludus.nets.cuda import folded
 from ludus.nets.engines import OnnxEngine, TorchEngine, has_onnx
 from ludus.nets.network import places_of
 from ludus.nets.residual import Residual
@@ -176,30 +176,6 @@ def test_the_mask_is_checked():
     check_game(ludus.make(FRAMED), games=1)
     with pytest.raises(BrokenPromise, match="plane 2, the mask, must be 1 on the board and 0 around it"):
         check_game(ludus.make(FRAMED, flaw=True), games=1)
-
-
-def conv_relu(x, weight, bias, stride, padding, dilation, groups):
-    return torch.relu(torch.conv2d(x, weight, bias, stride, padding, dilation, groups))
-
-
-def conv_add_relu(x, weight, z, alpha, bias, stride, padding, dilation, groups):
-    return torch.relu(torch.conv2d(x, weight, bias, stride, padding, dilation, groups) + alpha * z)
-
-
-@pytest.mark.parametrize("name", ["cachex", FRAMED])
-def test_fused_for_a_card_it_gives_the_same(name, monkeypatch):
-    """With the card's two operations done by the processor."""
-    monkeypatch.setattr(torch, "cudnn_convolution_relu", conv_relu)
-    monkeypatch.setattr(torch, "cudnn_convolution_add_relu", conv_add_relu)
-    game = ludus.make(name)
-    network = folded(lively(made(game)))
-    joined = fused(network)
-    used = [node.target for node in joined.graph.nodes]
-    assert (used.count(conv_relu), used.count(conv_add_relu)) == (4, 3)  # stem, two blocks, value; three blocks
-    planes = torch.from_numpy(some_planes(game))
-    with torch.no_grad():
-        for mine, theirs in zip(network(planes), joined(planes), strict=True):
-            assert torch.allclose(mine, theirs, atol=1e-5)
 
 
 def test_what_cannot_be_free_of_sizes_is_refused():

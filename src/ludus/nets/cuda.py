@@ -1,15 +1,18 @@
 """PyTorch on an NVIDIA GPU: bfloat16, fixed batch shapes, and one CUDA graph for copy in, network, copy out.
 
 A convolution, its bias, what is added to it and its rectifier are one kernel of cuDNN's. Each engine has its own stream
-and each batch size its own pinned memory, so several forests can have work on the card at once (see pipeline.py).
+and each batch size its own pinned memory, so several forests can have work on the card at once. Where the trees are on
+the card too, they run the network themselves (see card_forest.py).
 """
 
 from __future__ import annotations
 
 import contextlib
 import copy
+import math
 import operator
 import threading
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -47,13 +50,13 @@ class _Tracer(fx.Tracer):
         return isinstance(module, Pooling) or super().is_leaf_module(module, name)
 
 
-def fused(network: nn.Module, pooling: bool = True) -> fx.GraphModule:
-    """The network with `relu(convolution)`, `relu(x + convolution)` and the pooling of `relu(x)` as one operation each;
-    it shares the weights."""
+def fused(network: Any, layers: Any = None) -> fx.GraphModule:
+    """The network with `relu(convolution)` and `relu(x + convolution)` as one operation each; it shares the weights.
+    `layers`: the card's own, for the first convolution and for what comes after one that is pooled."""
     graph = _Tracer().trace(network)
     modules = dict(network.named_modules())
 
-    def module_of(node: Any) -> nn.Module | None:
+    def module_of(node: Any) -> Any:
         return modules[node.target] if isinstance(node, fx.Node) and node.op == "call_module" else None
 
     def is_relu(node: fx.Node) -> bool:
@@ -63,19 +66,37 @@ def fused(network: nn.Module, pooling: bool = True) -> fx.GraphModule:
         """A convolution whose result goes nowhere else."""
         return isinstance(module_of(node), nn.Conv2d) and len(node.users) == 1
 
+    def parameters(node: fx.Node) -> list[Any]:
+        return [graph.get_attr(f"{node.target}.{name}") for name in ("weight", "bias")]
+
+    def shape(conv: nn.Conv2d) -> tuple[Any, ...]:
+        return list(conv.stride), list(conv.padding), list(conv.dilation), conv.groups
+
     for node in list(graph.nodes):
         if isinstance(module_of(node), nn.Identity | nn.Dropout):
             node.replace_all_uses_with(node.args[0])
             graph.erase_node(node)
-    pool: Any = _pooling() if pooling else None
-    for node in [each for each in graph.nodes if pool and isinstance(module_of(each), Pooling)]:
-        if is_relu(node.args[0]) and all(mask is None for mask in node.args[1:]) and not node.kwargs:
-            with graph.inserting_before(node):
-                node.replace_all_uses_with(graph.call_function(pool, (node.args[0].args[0],)))
-            rectified = node.args[0]
-            graph.erase_node(node)
-            if not rectified.users:
-                graph.erase_node(rectified)
+    for node in [each for each in graph.nodes if isinstance(module_of(each), nn.Flatten)]:
+        linear = _only_user(node)
+        if isinstance(module_of(linear), nn.Linear) and module_of(node.args[0]) is not None:
+            with graph.inserting_before(linear):
+                linear.replace_all_uses_with(graph.call_function(linear_of_board, (node.args[0], *parameters(linear))))
+            graph.erase_node(linear)
+    for node in [each for each in graph.nodes if layers and isinstance(module_of(each), Pooling)]:
+        found = _around_pooling(node, is_relu)
+        if found is None:
+            continue
+        inner, linear, last = found
+        if not isinstance(module_of(inner), nn.Conv2d) or not isinstance(module_of(linear), nn.Linear):
+            continue
+        if not layers.fits_pooling(module_of(inner).out_channels, math.prod(network.sizes.observation[1:])):
+            continue
+        with graph.inserting_before(last):
+            weight, bias = parameters(inner)
+            plain = graph.call_function(torch.conv2d, (inner.args[0], weight, None, *shape(module_of(inner))))
+            last.replace_all_uses_with(graph.call_function(layers.pool_and_add, (plain, bias, *parameters(linear))))
+        graph.erase_node(last)
+    _erase_unused(graph)
     for node in [each for each in graph.nodes if is_relu(each)]:
         inner, added = node.args[0], None
         if inner.target is operator.add and len(inner.users) == 1:
@@ -85,32 +106,67 @@ def fused(network: nn.Module, pooling: bool = True) -> fx.GraphModule:
                 inner = sides[-1]
         if not ends(inner):
             continue
-        conv: Any = module_of(inner)
+        conv = module_of(inner)
         with graph.inserting_before(node):
-            weight, bias = (graph.get_attr(f"{inner.target}.{name}") for name in ("weight", "bias"))
-            shape = (list(conv.stride), list(conv.padding), list(conv.dilation), conv.groups)
-            if added is None:
-                joined = graph.call_function(torch.cudnn_convolution_relu, (inner.args[0], weight, bias, *shape))
-            else:
-                arguments = (inner.args[0], weight, added, 1.0, bias, *shape)
+            weight, bias = parameters(inner)
+            if added is not None:
+                arguments = (inner.args[0], weight, added, 1.0, bias, *shape(conv))
                 joined = graph.call_function(torch.cudnn_convolution_add_relu, arguments)
+            elif layers and conv.kernel_size == (3, 3) and shape(conv) == SAME and 9 * conv.in_channels <= layers.TERMS:
+                joined = graph.call_function(layers.convolve_planes, (inner.args[0], weight, bias))
+            else:
+                joined = graph.call_function(torch.cudnn_convolution_relu, (inner.args[0], weight, bias, *shape(conv)))
         node.replace_all_uses_with(joined)
         graph.erase_node(node)
-    for node in reversed(list(graph.nodes)):
-        if not node.users and node.op not in ("placeholder", "output"):
-            graph.erase_node(node)
+    _erase_unused(graph)
     return fx.GraphModule(network, graph)
 
 
-def _pooling() -> Any:
-    """The card's own pooling; None where there is no card, or no Triton, in which it is written."""
+def linear_of_board(x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor) -> torch.Tensor:
+    """weight @ x.flatten(1) + bias, for x [K, C, rows, columns] with the channels last in memory: the weights are put
+    into that order, since they are fewer."""
+    count, channels, _, _ = x.shape
+    turned = weight.unflatten(1, (channels, -1)).transpose(1, 2).flatten(1)
+    return nn.functional.linear(x.permute(0, 2, 3, 1).reshape(count, -1), turned, bias)
+
+
+SAME = [1, 1], [1, 1], [1, 1], 1
+"""Stride, padding, dilation and groups of a convolution of three by three cells that keeps the board's size."""
+
+
+def _around_pooling(pool: fx.Node, is_relu: Callable[[fx.Node], bool]) -> tuple[fx.Node, fx.Node, fx.Node] | None:
+    """The nodes (y, linear, relu) of relu(y + linear(pool(relu(y)))), the linear one spread over the board; None where
+    the pooling stands among others, as with a mask."""
+    rectified: Any = pool.args[0]
+    if not is_relu(rectified) or any(mask is not None for mask in pool.args[1:]) or pool.kwargs:
+        return None
+    inner, linear = rectified.args[0], _only_user(pool)
+    total = _only_user(_only_user(_only_user(linear)))
+    last = _only_user(total)
+    if last is None or total.target is not operator.add or not is_relu(last) or set(inner.users) != {rectified, total}:
+        return None
+    return inner, linear, last
+
+
+def _only_user(node: Any) -> Any:
+    return next(iter(node.users)) if node is not None and len(node.users) == 1 else None
+
+
+def _erase_unused(graph: fx.Graph) -> None:
+    for node in reversed(list(graph.nodes)):
+        if not node.users and node.op not in ("placeholder", "output"):
+            graph.erase_node(node)
+
+
+def _layers() -> Any:
+    """The card's own layers; None where there is no card, or no Triton, in which they are written."""
     if not torch.cuda.is_available():
         return None
     try:
-        from ludus.nets.card_pooling import pool_rectified
+        from ludus.nets import card_layers
     except ImportError:
         return None
-    return pool_rectified
+    return card_layers
 
 
 class CudaEngine:
@@ -155,8 +211,8 @@ class CudaEngine:
         """The fused network, or the plain one where cuDNN does not know how, or Triton cannot compile."""
         planes = torch.zeros((SMALLEST, *network.sizes.observation), device="cuda", dtype=torch.bfloat16)
         planes = planes.to(memory_format=torch.channels_last) if planes.ndim == 4 else planes
-        for pooling in (True, False):
-            made = fused(network, pooling)
+        for layers in (_layers(), None):
+            made = fused(network, layers)
             with contextlib.suppress(Exception), torch.inference_mode():  # Triton's may be of any kind
                 made(planes)
                 return made

@@ -1,6 +1,9 @@
-"""e ** x and log x in plain arithmetic: loops of them are vectorised, as those of the math library's are not."""
+"""e ** x and log x in plain arithmetic: loops of them are vectorised, unlike those of the math library's, and a card
+computes the same bits."""
 
 import numpy as np
+
+from ludus.chance import draw
 
 
 def exponential(x):
@@ -36,3 +39,10 @@ def logarithm(x):
     series = series * square + np.float32(2 / 3)
     series = series * square + np.float32(2.0)
     return series * s + np.float32(exponent) * np.float32(0.6931471805599453)
+
+
+def gumbel_noise(random):
+    """A draw from the standard Gumbel distribution, float32, from -2.8 to 16.6."""
+    # The middle of one of 2 ** 23 parts of (0, 1), which a float32 holds exactly: never 0, never 1.
+    chance = (np.float32(draw(random) >> np.uint64(41)) + np.float32(0.5)) * np.float32(2**-23)
+    return -logarithm(-logarithm(chance))

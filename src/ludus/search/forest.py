@@ -142,8 +142,7 @@ class Forest:
 
         Random numbers go on where they were: the same forest searched again gives another tree.
         """
-        states = self._states(positions)
-        tree.plant(self.game.rules, self.trees, states, self._values)
+        tree.plant(self.game.rules, self.trees, self._states(positions), self._values)
         self.game.raise_pending()
         self.leaves.waiting[:] = False
 

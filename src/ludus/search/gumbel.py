@@ -21,10 +21,14 @@ class Gumbel(NamedTuple):
     """How far a value, mapped to [0, 1], shifts the logits: (visit_weight + most visits) * value_weight * value."""
 
 
-def gumbel(simulations: int, considered: int = 16, visit_weight: float = 50.0, value_weight: float = 0.1) -> Gumbel:
-    """The rule for a search of so many simulations that considers so many moves at the root."""
+def gumbel(
+    simulations: int, considered: int = 16, visit_weight: float = 50.0, value_weight: float = 0.1, room: int = 0
+) -> Gumbel:
+    """The rule for a search of so many simulations that considers so many moves at the root. Its schedule is as long as
+    one for `room` simulations, if that is more: rules of one size are compiled once for a card."""
     rows = [halving(count, simulations) for count in range(considered + 1)]
-    return Gumbel(np.array(rows, np.int32), visit_weight, value_weight)
+    longer = [(0, 0), (0, max(0, room - simulations))]
+    return Gumbel(np.pad(np.array(rows, np.int32), longer, mode="edge"), visit_weight, value_weight)
 
 
 def halving(considered: int, simulations: int) -> list[int]:

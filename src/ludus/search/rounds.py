@@ -1,11 +1,9 @@
 """A round of a forest: take in the evaluations of the last leaves, then bring the next ones."""
 
-import math
-
 import numpy as np
 from numba import prange
 
-from ludus.native import compiled_names, kernel, part, uniform
+from ludus.native import compiled_names, kernel, part
 from ludus.rules import EVERYONE, to_move
 from ludus.search import arithmetic, visits
 from ludus.search.descend import AWAITED, KNOWN, descend
@@ -13,7 +11,8 @@ from ludus.search.selection import decide, weigh
 from ludus.search.tree import NOTHING, PENDING, add_edges, back_up, hold, list_moves, prove, release
 
 most_visited = compiled_names(visits)["most_visited"]
-exponential = compiled_names(arithmetic)["exponential"]
+_arithmetic = compiled_names(arithmetic)
+exponential, gumbel_noise = _arithmetic["exponential"], _arithmetic["gumbel_noise"]
 
 
 KNOWN_ENDS = 1000
@@ -146,7 +145,7 @@ def begin(trees, noisy):
         trees.done[tree] = 0
         if noisy:
             for i in range(trees.bonus.shape[1]):
-                trees.bonus[tree, i] = -math.log(-math.log(uniform(trees.random[tree]) + 1e-300))
+                trees.bonus[tree, i] = gumbel_noise(trees.random[tree])
         root = trees.nodes[trees.root[tree]]
         if root.first >= 0:
             total = 0
@@ -158,25 +157,31 @@ def begin(trees, noisy):
             trees.before[tree, :] = 0
 
 
+@part
+def conclude_tree(rule, trees, tree, edges, policy):
+    """What the search of one tree came to, into its row of `edges` and `policy` (see `conclude`)."""
+    index = trees.root[tree]
+    root = trees.nodes[index]
+    edges[tree, :] = NOTHING
+    policy[tree, :] = 0.0
+    if root.first < 0:
+        return
+    first = np.int64(root.first)
+    for block in range(root.counts.size):
+        count = root.counts[block]
+        if count > 0:
+            player = block if root.mover == EVERYONE else root.mover
+            begin = first - root.first
+            edges[tree, block] = decide(rule, trees, tree, index, first, count, player)
+            weigh(rule, trees, tree, index, first, count, player, policy[tree, begin : begin + count])
+        first += count
+
+
 @kernel
 def conclude(rule, trees, edges, policy):
     """What the search came to at every root: `edges` int32 [B, D] to play (or NOTHING), `policy` float32 [B, R]."""
     for tree in range(trees.root.size):
-        index = trees.root[tree]
-        root = trees.nodes[index]
-        edges[tree, :] = NOTHING
-        policy[tree, :] = 0.0
-        if root.first < 0:
-            continue
-        first = np.int64(root.first)
-        for block in range(root.counts.size):
-            count = root.counts[block]
-            if count > 0:
-                player = block if root.mover == EVERYONE else root.mover
-                begin = first - root.first
-                edges[tree, block] = decide(rule, trees, tree, index, first, count, player)
-                weigh(rule, trees, tree, index, first, count, player, policy[tree, begin : begin + count])
-            first += count
+        conclude_tree(rule, trees, tree, edges, policy)
 
 
 @kernel

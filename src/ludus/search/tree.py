@@ -31,7 +31,8 @@ EDGE = np.dtype(
         ("child", np.int32),  # a node, or NOTHING (always NOTHING where everyone moves: the joint move has the child)
         ("action", np.int32),
         ("prior", np.float32),  # negative once the move is solved: nothing about it is left to explore
-    ]
+    ],
+    align=True,
 )
 
 
@@ -45,7 +46,8 @@ def node_dtype(players: int, blocks: int) -> np.dtype:
             ("counts", np.int32, (blocks,)),  # edges in each block
             ("value", np.float32, (players,)),  # the evaluation, or the exact value
             ("key", np.uint64),  # fingerprint of the position where transpositions are on, else a serial number
-        ]
+        ],
+        align=True,  # a card reads an unaligned number byte by byte
     )
 
 
@@ -54,7 +56,8 @@ JOINT = np.dtype(
         ("key", np.uint64),  # stands for the node's key and everyone's action
         ("child", np.int32),  # the node it leads to + 1, or 0 where this place of the table is free
         ("parent", np.int32),
-    ]
+    ],
+    align=True,
 )
 
 

@@ -2,8 +2,8 @@
 
 import math
 
-from ludus.chance import uniform
 from ludus.rules import EVERYONE
+from ludus.search.arithmetic import gumbel_noise
 
 LOST = -math.inf
 
@@ -17,7 +17,7 @@ def jitter(trees, tree, node):
     """
     if trees.nodes[node].mover != EVERYONE:
         return 0.0
-    return -math.log(-math.log(uniform(trees.random[tree]) + 1e-300)) / math.sqrt(1 + trees.nodes[node].visits)
+    return gumbel_noise(trees.random[tree]) / math.sqrt(1 + trees.nodes[node].visits)
 
 
 def edge_value(edge, unseen):

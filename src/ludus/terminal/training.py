@@ -133,7 +133,7 @@ def _show_plan(game: Game, config: Config, measured: Measured, folder: Path) -> 
     print(
         f"This machine: {measured.evaluations:,.0f} evaluations/s, {measured.simulations:,.0f} simulations/s in "
         f"self-play, {measured.learned:,.0f} rows/s learned; {measured.workers} threads to play, "
-        f"{measured.learner_threads} to learn"
+        f"{measured.learner_threads} to learn{measured.trees}"
     )
     print(
         f"Expected: {measured.games_an_hour(config):,.0f} games/hour at first, at most {measured.memory >> 20:,} MB; "

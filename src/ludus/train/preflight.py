@@ -43,8 +43,8 @@ ROUNDS, STEPS = 40, 600
 batches get smaller than the settings say."""
 FASTER = 1.2
 """Self-play rounds to integers where that is so many times as fast as float32."""
-FORESTS = 4
-"""Beside a card: while it works for one, the trees of the others grow."""
+FORESTS = 2
+"""On a card: while it searches for one, the processor plays the moves of the other."""
 
 
 @dataclass
@@ -66,6 +66,8 @@ class Measured:
     learner_threads: int
     memory: int
     """Bytes of trees, and of a full replay window."""
+    trees: str
+    """Where they grow, if the network is on a card; and why, if not there too."""
 
     def seconds_a_row(self, config: Config) -> float:
         """Time to play one row and to learn from it, over the whole run."""
@@ -113,20 +115,23 @@ def measure(game: Game, config: Config) -> Measured:
     game.compile()
     network = config.make_network(game)
     device = device_of(config)
-    count = config.workers or (cores() if device == "cpu" else FORESTS)
     engine, samples = _choose_engine(config, network)
-    best = _Played(0, 0.0, [], None)
-    for games in [config.games_at_once] if config.games_at_once else GAMES[device]:
+
+    def made(games: int, count: int) -> list[SelfPlay]:
         evaluators = make_evaluators(game, network, engine, count)
         if engine == "int8":
             load_all(evaluators, network, samples)
-        workers = [
-            SelfPlay(game, config, evaluator, max(1, games // count), seed=index)
-            for index, evaluator in enumerate(evaluators)
-        ]
+        return [SelfPlay(game, config, each, max(1, games // count), seed) for seed, each in enumerate(evaluators)]
+
+    best = _Played(0, 0.0, [], None)
+    for games in [config.games_at_once] if config.games_at_once else GAMES[device]:
+        workers = made(games, config.workers or (cores() if device == "cpu" else FORESTS))
+        if workers[0].off_card and not config.workers:
+            workers = made(games, cores())
         warm = play_all(workers, 1, 2, lambda: False)  # compiles
         if config.rating_games and are_rivals(game):
-            play_off(game, evaluators[0], evaluators[0], 2, 2, 1, 0, config.gating_uct and 2)  # likewise
+            judge = workers[0].evaluator
+            play_off(game, judge, judge, 2, 2, 1, 0, config.gating_uct and 2)  # likewise
         for worker in workers:
             worker.restart()  # positions late in a game are not like the others
         played = _play(games, workers, config, warm)
@@ -151,10 +156,15 @@ def measure(game: Game, config: Config) -> Measured:
         learned=speed,
         engine=engine,
         games_at_once=best.games,
-        workers=count,
+        workers=len(workers),
         learner_threads=threads,
         memory=sum(worker.forest.bytes for worker in workers) + window_bytes,
+        trees="" if device == "cpu" else told_of(workers[0]),
     )
+
+
+def told_of(worker: SelfPlay) -> str:
+    return f"; the trees stay on the processor: {worker.off_card}" if worker.off_card else "; the trees grow on the GPU"
 
 
 def _choose_engine(config: Config, network: Any) -> tuple[str, Any]:

@@ -7,13 +7,13 @@ remember of a game under way is its position, its random numbers, and the rows t
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ludus.chance import generators
+from ludus.errors import Unsuitable
 from ludus.native import below, kernel, part, uniform
 from ludus.rules import EVERYONE, legal, outcome, play, play_together, reset, to_move
 from ludus.search.forest import Forest
@@ -213,8 +213,10 @@ class SelfPlay:
 
     def __init__(self, game: Game, config: Config, evaluator: Any, games: int, seed: int):
         self.game, self.config, self.evaluator, self.games = game.compile(), config, evaluator, games
-        most = max(config.simulations, config.simulations_end, config.cap_simulations)
-        self.forest = Forest(game, self._rule(config.simulations), trees=games, nodes=most + 1, seed=seed)
+        self.most_simulations = max(config.simulations, config.simulations_end, config.cap_simulations)
+        self.off_card = ""
+        """Why the trees stay on the processor although the network is on a card."""
+        self.forest = self._forest(seed)
         self.random = generators(seed + 1_000_003, games)
         self.choose = np.random.default_rng(seed)
         self.states = game.new_states(games)
@@ -241,9 +243,23 @@ class SelfPlay:
         self._legal = np.zeros(game.most_legal, np.int32)
         self._begin(np.ones(games, np.bool_))
 
+    def _forest(self, seed: int) -> Forest:
+        """On the card, if the network is there and the rules can be."""
+        config, nodes = self.config, self.most_simulations + 1
+        rules = [self._rule(config.simulations), *([Puct(config.c_puct)] if config.cap_part < 1 else [])]
+        if hasattr(getattr(self.evaluator, "engine", None), "runs") and self.game.parallel:
+            from ludus.nets.card_forest import CardForest
+
+            try:
+                return CardForest(self.game, rules, self.evaluator, trees=self.games, nodes=nodes, seed=seed)
+            except Unsuitable as error:
+                self.off_card = str(error)
+        return Forest(self.game, rules[0], trees=self.games, nodes=nodes, seed=seed)
+
     def _rule(self, simulations: int) -> Any:
         if self.config.search == "gumbel" and not self.game.simultaneous:
-            return gumbel(simulations, min(self.config.considered, self.game.most_legal))
+            considered = min(self.config.considered, self.game.most_legal)
+            return gumbel(simulations, considered, room=self.most_simulations)
         from ludus.search.explore import Explore
 
         return Explore(self.config.c_puct, 0.2, self.config.noise, self.config.forced)
@@ -269,18 +285,12 @@ class SelfPlay:
 
     def play(self, rows: int, simulations: int, stop: Any = None) -> Rows:
         """At least so many finished rows, unless `stop()` says that it is enough; rows of games under way wait."""
-        for budgets in self.searches(rows, simulations, stop):
-            self.forest.search(self.evaluator, simulations=budgets)
+        while self.rows_known < rows and not (stop is not None and stop()):
+            self.one_move(simulations)
         return self.take_known()
 
-    def searches(self, rows: int, simulations: int, stop: Any = None) -> Iterator[np.ndarray]:
-        """Play until there are enough rows. Whoever goes through this runs the searches, each with the budgets
-        int32 [B] that it gives."""
-        while self.rows_known < rows and not (stop is not None and stop()):
-            yield from self.one_move(simulations)
-
-    def one_move(self, simulations: int) -> Iterator[np.ndarray]:
-        """A move of every game; yields the budgets of the searches for it."""
+    def one_move(self, simulations: int) -> None:
+        """A move of every game."""
         config, forest = self.config, self.forest
         full = np.ones(self.games, np.bool_)
         if config.cap_part < 1:
@@ -289,13 +299,12 @@ class SelfPlay:
         if full.any():
             forest.rule = self._rule(simulations)
             self._add_noise()
-            yield np.where(full, simulations, 0)
-            self.simulations += int(forest.trees.done.sum())
+            self.simulations += forest.search(self.evaluator, simulations=np.where(full, simulations, 0))
         edges, policy = forest.conclude()
         if not full.all():
             forest.rule = Puct(config.c_puct)
-            yield np.where(full, 0, config.cap_simulations)
-            self.simulations += int(forest.trees.done.sum())
+            budgets = np.where(full, 0, config.cap_simulations)
+            self.simulations += forest.search(self.evaluator, simulations=budgets)
             cheap = forest.conclude()
             edges[~full], policy[~full] = cheap[0][~full], cheap[1][~full]
         self._move(edges, policy, full)

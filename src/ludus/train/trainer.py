@@ -301,15 +301,7 @@ class Trainer:
 
 
 def play_all(workers: list[SelfPlay], rows: int, simulations: int, stop: Callable[[], bool]) -> Rows:
-    """Every worker plays so many rows, on a thread of its own, or in turn beside a card; who is first does not change
-    their order."""
-    from ludus.nets.pipeline import Turn, can_take_turns, search_in_turn
-
-    game = workers[0].game
-    if can_take_turns(game, [worker.evaluator for worker in workers]):
-        turns = [Turn(worker.forest, worker.evaluator.engine, tuple(game.observation or ())) for worker in workers]
-        search_in_turn(turns, [worker.searches(rows, simulations, stop) for worker in workers], cores())
-        return join([worker.take_known() for worker in workers])
+    """Every worker plays so many rows, on a thread of its own; who is first does not change their order."""
     if len(workers) == 1:
         return workers[0].play(rows, simulations, stop)
     with ThreadPoolExecutor(len(workers)) as threads:

@@ -1,0 +1,117 @@
+"""Two layers of the residual network as one kernel of a GPU each, written in Triton: every board is read once.
+
+Shapes use K boards of `cells` cells; activations lie in memory as [K, cells, channels] (PyTorch's channels_last).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+import triton
+import triton.language as tl
+
+LARGEST = 8192
+"""Numbers of a board, or of half the pooling's weights, that a program holds: beyond, the registers do not suffice."""
+BOARDS = 8
+"""Boards that one program of the pooling works on with the weights it has loaded: one warp, whose threads need not wait
+for others to add up a board."""
+ROWS = 128
+"""Cells that one program of the first convolution computes."""
+TERMS = 64
+"""The first convolution takes a sum of at most so many numbers for each cell: all planes of three by three cells."""
+
+
+@triton.jit
+def _pool_and_add(
+    x, bias, weight, offset, out, count,
+    cells: tl.constexpr, channels: tl.constexpr, rows: tl.constexpr, columns: tl.constexpr, boards: tl.constexpr,
+):  # fmt: skip
+    row = tl.arange(0, rows)
+    column = tl.arange(0, columns)
+    used = column < channels
+    within = row[:, None] * channels + column[None, :]
+    own = tl.load(bias + column, mask=used, other=0.0).to(tl.float32)
+    added = tl.load(offset + column, mask=used, other=0.0).to(tl.float32)
+    both = used[:, None] & used[None, :]
+    by_mean = weight + column[None, :] * (2 * channels) + column[:, None]
+    mean_weight = tl.load(by_mean, mask=both, other=0.0)
+    most_weight = tl.load(by_mean + channels, mask=both, other=0.0)
+    for i in range(boards):
+        board = tl.program_id(0).to(tl.int64) * boards + i
+        inside = (row < tl.where(board < count, cells, 0))[:, None] & used[None, :]
+        numbers = tl.load(x + board * cells * channels + within, mask=inside, other=0.0).to(tl.float32) + own[None, :]
+        rectified = tl.where(inside, tl.maximum(numbers, 0.0), 0.0)
+        # Sixteen equal rows: the least that the matrix units take.
+        mean = tl.broadcast_to((tl.sum(rectified, 0) / cells)[None, :], (16, columns)).to(mean_weight.dtype)
+        most = tl.broadcast_to(tl.max(rectified, 0)[None, :], (16, columns)).to(mean_weight.dtype)
+        whole = tl.max(tl.dot(most, most_weight, tl.dot(mean, mean_weight)), 0) + added
+        result = tl.maximum(numbers + whole[None, :], 0.0)
+        tl.store(out + board * cells * channels + within, result.to(out.dtype.element_ty), mask=inside)
+
+
+@triton.jit
+def _convolve_planes(
+    planes, weight, bias, out, count,
+    p0: tl.constexpr, p1: tl.constexpr, p2: tl.constexpr, p3: tl.constexpr,
+    w0: tl.constexpr, w1: tl.constexpr, w2: tl.constexpr, w3: tl.constexpr,
+    inputs: tl.constexpr, height: tl.constexpr, width: tl.constexpr, channels: tl.constexpr,
+    terms: tl.constexpr, columns: tl.constexpr, rows: tl.constexpr,
+):  # fmt: skip
+    at = tl.program_id(0) * rows + tl.arange(0, rows)
+    board, cell = at // (height * width), at % (height * width)
+    term = tl.arange(0, terms)
+    plane, down, right = term // 9, term % 9 // 3, term % 3
+    column = tl.arange(0, columns)
+    r = (cell // width)[:, None] + down[None, :] - 1
+    c = (cell % width)[:, None] + right[None, :] - 1
+    seen = (r >= 0) & (r < height) & (c >= 0) & (c < width) & (term < 9 * inputs)[None, :] & (at < count)[:, None]
+    there = board.to(tl.int64)[:, None] * p0 + plane[None, :] * p1 + r * p2 + c * p3
+    x = tl.load(planes + there, mask=seen, other=0.0).to(tl.bfloat16)
+    known = (term < 9 * inputs)[:, None] & (column < channels)[None, :]
+    where = column[None, :] * w0 + plane[:, None] * w1 + down[:, None] * w2 + right[:, None] * w3
+    w = tl.load(weight + where, mask=known, other=0.0)
+    result = tl.dot(x, w) + tl.load(bias + column, mask=column < channels, other=0.0).to(tl.float32)[None, :]
+    place = at.to(tl.int64)[:, None] * channels + column[None, :]
+    kept = (at < count)[:, None] & (column < channels)[None, :]
+    tl.store(out + place, tl.maximum(result, 0.0).to(out.dtype.element_ty), mask=kept)
+
+
+def _columns(channels: int) -> int:
+    """Channels as the matrix units take them."""
+    return max(16, triton.next_power_of_2(channels))
+
+
+def fits_pooling(channels: int, cells: int) -> bool:
+    columns = _columns(channels)
+    return max(triton.next_power_of_2(cells), columns) * columns <= LARGEST
+
+
+def pool_and_add(x: Any, bias: Any, weight: Any, offset: Any) -> torch.Tensor:
+    """relu(y + weight @ pooled(relu(y)) + offset) for y = x + bias: x [K, C, rows, columns], bias and offset [C],
+    weight [C, 2 * C], and pooled the mean and the maximum of every channel."""
+    count, channels, height, width = x.shape
+    x = x.contiguous(memory_format=torch.channels_last)
+    out = torch.empty_like(x, memory_format=torch.channels_last)
+    rows, columns = triton.next_power_of_2(height * width), _columns(channels)
+    _pool_and_add[(triton.cdiv(count, BOARDS),)](
+        x, bias, weight, offset, out, count, height * width, channels, rows, columns, BOARDS,
+        num_warps=1,
+    )  # fmt: skip
+    return out
+
+
+def convolve_planes(planes: Any, weight: Any, bias: Any) -> torch.Tensor:
+    """relu(convolution) of few planes [K, inputs, rows, columns], three by three cells, weight [C, inputs, 3, 3]."""
+    count, inputs, height, width = planes.shape
+    channels = weight.shape[0]
+    out = torch.empty(
+        (count, channels, height, width), dtype=weight.dtype, device=planes.device, memory_format=torch.channels_last
+    )
+    terms = max(16, triton.next_power_of_2(9 * inputs))
+    cells = count * height * width
+    _convolve_planes[(triton.cdiv(cells, ROWS),)](
+        planes, weight, bias, out, cells, *planes.stride(), *weight.stride(), inputs, height, width, channels,
+        terms, _columns(channels), ROWS,
+    )  # fmt: skip
+    return out
