@@ -8,6 +8,16 @@ import numpy as np
 from ludus.errors import BadPosition, IllegalMove
 from ludus.game import Game, convert_options, require
 from ludus.games._bits import count_bits, has, lowest, put, take
+from ludus.games._cachex_views import (  # noqa: F401, three of them are functions of the rules
+    IDS,
+    cell_of,
+    heuristic,
+    last_cell,
+    mirrors,
+    observe,
+    still_needed,
+    symmetry,
+)
 from ludus.games._grid import read_grid, write_grid
 from ludus.games._rhombus import (
     BOARD,
@@ -18,7 +28,6 @@ from ludus.games._rhombus import (
     at,
     cells,
     chain,
-    distance,
     meet,
     same,
     side,
@@ -44,21 +53,6 @@ RUNNING, DRAWN = -1, 2
 
 # By n and word: the set that holds the centre, where there is one.
 CENTRE = np.array([words_of(n, [(n // 2, n // 2)] if n % 2 else []) for n in range(16)], np.uint64)
-
-
-def tables():
-    """By n and whether the board is mirrored: the cell of each action, as 16 * r + q, and the action of each bit."""
-    cells, ids = np.zeros((16, 2, 256), np.uint8), np.zeros((16, 2, 256), np.uint8)
-    for n in range(3, 16):
-        for r in range(n):
-            for q in range(n):
-                for mirrored, action in enumerate((r * n + q, q * n + r)):
-                    cells[n, mirrored, action] = 16 * r + q
-                    ids[n, mirrored, (8 if n <= SMALL else 16) * r + q] = action
-    return cells, ids
-
-
-CELLS, IDS = tables()
 
 
 class Cachex(NamedTuple):
@@ -111,17 +105,6 @@ def set_up(state):
 
 def to_move(rules, state):
     return state.ply & 1
-
-
-def mirrors(rules, player):
-    """Does this player see the board mirrored?"""
-    return 1 if rules.turned and player == 1 else 0
-
-
-def cell_of(rules, player, action):
-    """The cell on which an action places a stone."""
-    cell = np.int64(CELLS[rules.n, mirrors(rules, player), action])
-    return cell >> 4, cell & 15
 
 
 def legal(rules, state, player, actions):
@@ -292,99 +275,6 @@ def fingerprint(rules, state):
         for i in range(state.ply - state.begun):
             h = mix(h, np.uint64(state.moves[i]))
     return h
-
-
-# --- What agents and networks see -------------------------------------------------------------------------------------
-
-
-def still_needed(rules, state, player):
-    """The fewest stones with which a player would have connected."""
-    return distance(rules.n, state.stones[player], state.stones[1 - player], player)
-
-
-def heuristic(rules, state, player):
-    """By how many stones the player is nearer to connecting; half a stone for the turn, a quarter for each stone."""
-    lead = still_needed(rules, state, 1 - player) - still_needed(rules, state, player)
-    lead += 0.5 if state.ply & 1 == player else -0.5
-    for word in range(state.stones.shape[1]):
-        lead += 0.25 * count_bits(state.stones[player, word])
-        lead -= 0.25 * count_bits(state.stones[1 - player, word])
-    return lead / (2.0 + abs(lead))
-
-
-def last_cell(rules, state):
-    """(r, q) of the stone of the last move; (-1, -1) where none is known."""
-    if state.ply == state.begun:
-        return -1, -1
-    action = np.int64(state.moves[state.ply - state.begun - 1])
-    if action < rules.n * rules.n:
-        return cell_of(rules, (state.ply - 1) & 1, action)
-    stolen = state.stones[1]
-    for r in range(rules.n):
-        for q in range(rules.n):
-            if has(stolen, at(stolen, r, q)):
-                return r, q
-    return -1, -1
-
-
-def observe(rules, state, player, planes):
-    """Own stones, enemy stones, the last move; then all ones where it is the player's turn, the own sides, the enemy's.
-
-    Blue sees the board mirrored, as in its actions: both players connect the first row with the last. Not turned, there
-    are four planes of the board as it is: own stones, enemy stones, the last move, all ones for Red.
-    """
-    n = rules.n
-    swap = rules.turned and player == 1
-    mine, theirs = state.stones[player], state.stones[1 - player]
-    for r in range(n):
-        for q in range(n):
-            row, column = (q, r) if swap else (r, q)
-            planes[0, row, column] = has(mine, at(mine, r, q))
-            planes[1, row, column] = has(theirs, at(theirs, r, q))
-    r, q = last_cell(rules, state)
-    if r >= 0:
-        planes[2, q if swap else r, r if swap else q] = 1.0
-    if not rules.turned:
-        if player == 0:
-            planes[3] = 1.0
-        return
-    if state.ply & 1 == player:
-        planes[3] = 1.0
-    for along in range(n):
-        planes[4, 0, along] = planes[4, n - 1, along] = 1.0
-        planes[5, along, 0] = planes[5, along, n - 1] = 1.0
-
-
-def symmetry(rules, state, which, image, actions, count):
-    """1 is half a turn."""
-    turn_boards(rules, state.stones, which, image.stones)
-    turn_boards(rules, state.origin, which, image.origin)
-    turn_boards(rules, state.lost, which, image.lost)
-    image.ply = state.ply
-    image.begun = state.begun
-    image.result = state.result
-    image.most = state.most
-    for i in range(state.seen.size):
-        image.seen[i] = state.seen[i]
-    image.moves[:] = 0
-    for i in range(state.ply - state.begun):
-        image.moves[i] = half_turn(rules, which, np.int64(state.moves[i]))
-    for i in range(count):
-        actions[i] = half_turn(rules, which, actions[i])
-
-
-def turn_boards(rules, boards, which, images):
-    images[:] = np.uint64(0)
-    for player in range(2):
-        board, image = boards[player], images[player]
-        for r in range(rules.n):
-            for q in range(rules.n):
-                if has(board, at(board, r, q)):
-                    put(image, at(image, rules.n - 1 - r, rules.n - 1 - q) if which else at(image, r, q))
-
-
-def half_turn(rules, which, action):
-    return rules.n * rules.n - 1 - action if which and action < rules.n * rules.n else action
 
 
 class CachexGame(Game):
