@@ -21,7 +21,6 @@ from ludus.search.ucb1 import Ucb1
 from ludus.train.config import Config, with_settings
 from ludus.train.selfplay import SelfPlay
 
-pytestmark = pytest.mark.filterwarnings(r"ignore:(?s).*considered a subtype")
 needs_card = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs an NVIDIA GPU")
 
 

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from ludus.nets.evaluator import NetworkEvaluator
 
 # States on the card are aligned and those of the game are not; Numba notes that it could take one for the other.
-warnings.filterwarnings("ignore", r"(?s).*considered a subtype", NumbaExperimentalFeatureWarning)
+warnings.filterwarnings("ignore", ".*considered a subtype", NumbaExperimentalFeatureWarning)
 
 
 def begin_tree(tree, shown, grown, planted, wanted, budgets):
