@@ -67,7 +67,7 @@ class Measured:
     memory: int
     """Bytes of trees, and of a full replay window."""
     trees: str
-    """Where they grow, if the network is on a card; and why, if not there too."""
+    """Where they grow, to be told if the network is on a card; and why, if not there too."""
 
     def seconds_a_row(self, config: Config) -> float:
         """Time to play one row and to learn from it, over the whole run."""
@@ -126,7 +126,7 @@ def measure(game: Game, config: Config) -> Measured:
     best = _Played(0, 0.0, [], None)
     for games in [config.games_at_once] if config.games_at_once else GAMES[device]:
         workers = made(games, config.workers or (cores() if device == "cpu" else FORESTS))
-        if workers[0].off_card and not config.workers:
+        if device == "cuda" and not workers[0].on_card and not config.workers:
             workers = made(games, cores())
         warm = play_all(workers, 1, 2, lambda: False)  # compiles
         if config.rating_games and are_rivals(game):
@@ -159,12 +159,14 @@ def measure(game: Game, config: Config) -> Measured:
         workers=len(workers),
         learner_threads=threads,
         memory=sum(worker.forest.bytes for worker in workers) + window_bytes,
-        trees="" if device == "cpu" else told_of(workers[0]),
+        trees=told_of(workers[0]),
     )
 
 
 def told_of(worker: SelfPlay) -> str:
-    return f"; the trees stay on the processor: {worker.off_card}" if worker.off_card else "; the trees grow on the GPU"
+    if worker.off_card:
+        return f"; the trees stay on the processor: {worker.off_card}"
+    return "; the trees grow on the GPU" if worker.on_card else ""
 
 
 def _choose_engine(config: Config, network: Any) -> tuple[str, Any]:

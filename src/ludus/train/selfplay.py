@@ -256,6 +256,11 @@ class SelfPlay:
                 self.off_card = str(error)
         return Forest(self.game, rules[0], trees=self.games, nodes=nodes, seed=seed)
 
+    @property
+    def on_card(self) -> bool:
+        """Do the trees grow on a GPU?"""
+        return type(self.forest) is not Forest
+
     def _rule(self, simulations: int) -> Any:
         if self.config.search == "gumbel" and not self.game.simultaneous:
             considered = min(self.config.considered, self.game.most_legal)
