@@ -15,13 +15,13 @@ import numpy as np
 import torch
 
 import ludus
+from ludus.gpu.engine import CudaEngine
+from ludus.machine import cpu_count
 from ludus.nets import make_network, sizes_of
-from ludus.nets.cuda import CudaEngine
 from ludus.nets.engines import TorchEngine
 from ludus.nets.evaluator import NetworkEvaluator
-from ludus.train.config import Config, with_settings
+from ludus.runs.config import Config, with_settings
 from ludus.train.selfplay import SelfPlay
-from ludus.train.trainer import cores
 
 SIMULATIONS = 32
 FORESTS = (1, 2, 3)
@@ -76,12 +76,12 @@ def main() -> None:
     logging.disable()
     how = {"fuse": "--plain" not in sys.argv, "compiled": "--compiled" in sys.argv}
     game = ludus.make("connect4").compile()
-    print(f"{torch.cuda.get_device_name()}, {cores()} cores, torch {torch.__version__}, {how}", flush=True)
+    print(f"{torch.cuda.get_device_name()}, {cpu_count()} cores, torch {torch.__version__}, {how}", flush=True)
     network = make_network("residual", sizes_of(game), blocks=6, width=64)
     first = CudaEngine(**how)
     first.load(network)
     print(f"Policy and value differ from PyTorch in float32 by at most {apart(network, how):.4f}", flush=True)
-    config = with_settings(Config(), {"simulations": SIMULATIONS, "considered": 7})
+    config = with_settings(Config(), {"simulations": SIMULATIONS, "considered_moves": 7})
     for games, forests in itertools.product((1024, 4096, 16384), FORESTS):
         engines = [first, *(first.beside() for _ in range(forests - 1))]
         alone = network_alone(engines, games // forests, 1.0)

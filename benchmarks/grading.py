@@ -8,13 +8,13 @@ import sys
 
 import ludus
 from benchmarks.connect4_positions import CLASSES, FILE
-from ludus.arena.grading import ALL, favourites, grade_moves, sign
-from ludus.arena.positions import Known
 from ludus.game import Game
+from ludus.grading.grades import ALL, favourites, grade_moves, sign
+from ludus.grading.positions import Known
 from ludus.nets.evaluator import make_evaluator
+from ludus.runs.run import open_run
 from ludus.search.forest import Evaluator, Forest
 from ludus.search.puct import Puct
-from ludus.train.run import open_run
 
 
 def read_positions(game: Game) -> dict[str, list[Known]]:

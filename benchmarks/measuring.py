@@ -11,8 +11,8 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from ludus.machine import cpu_count, cpu_name
 from ludus.native import PACKAGE
-from ludus.search.forest import threads_of_this_machine
 
 
 class Table:
@@ -76,13 +76,7 @@ def about_this_run(command: str) -> str:
     changed = subprocess.run(
         ["git", "status", "--short", "../src"], cwd=here, capture_output=True, text=True
     ).stdout.strip()
-    cpu = platform.processor() or platform.machine()
-    try:
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
-        cpu = next(line.split(":", 1)[1].strip() for line in lines if line.startswith("model name"))
-    except (OSError, StopIteration):
-        pass
-    cores = threads_of_this_machine()
+    cores = cpu_count()
     commit += " and changes" if changed else ""
     today = time.strftime("%Y-%m-%d")
-    return f"`{command}`, commit {commit}, {cpu}, {cores} cores, Python {platform.python_version()}, {today}"
+    return f"`{command}`, commit {commit}, {cpu_name()}, {cores} cores, Python {platform.python_version()}, {today}"

@@ -23,19 +23,24 @@ VARIANTS = {
     "each row learned from twice": {"reuse": 2},
     "32 simulations": {"simulations": 32},
     "32 simulations, each row twice": {"simulations": 32, "reuse": 2},
-    "a soft policy beside": {"soft": 1.0},
-    "the next move guessed beside": {"reply": 0.25},
-    "results alone as values": {"result_part": 1.0},
+    "a soft policy beside": {"soft_policy_weight": 1.0},
+    "the next move guessed beside": {"reply_policy_weight": 0.25},
+    "results alone as values": {"outcome_fraction": 1.0},
     "simulations from 8 to 64": {"simulations": 8, "simulations_end": 64},
-    "PUCT, playout cap 96/24": {"search": "puct", "simulations": 96, "cap_part": 0.25, "cap_simulations": 24},
-    "a higher rate": {"rate": 0.005, "rate_end": 0.0003},
-    "weights by surprise": {"surprise": 0.5},
-    "no symmetric images": {"symmetric": False},
-    "no averaged weights": {"average": 0.0},
+    "PUCT, playout cap 96/24": {
+        "search": "puct",
+        "simulations": 96,
+        "full_search_fraction": 0.25,
+        "fast_simulations": 24,
+    },
+    "a higher rate": {"learning_rate": 0.005, "learning_rate_end": 0.0003},
+    "weights by surprise": {"surprise_weight": 0.5},
+    "no symmetric images": {"augment": False},
+    "no averaged weights": {"ema_decay": 0.0},
     "no random openings": {"opening_plies": 0},
     "gating at 55 %": {"gating": 0.55},
     "PUCT, 50 simulations": {"search": "puct", "simulations": 50},
-    "PUCT, 50, nothing forced": {"search": "puct", "simulations": 50, "forced": 0.0},
+    "PUCT, 50, nothing forced": {"search": "puct", "simulations": 50, "forced_playouts": 0.0},
 }
 CLASSES = ("begin-hard", "begin-medium", "middle-medium")
 BUDGETS = (1, 100)
@@ -46,8 +51,8 @@ def train_and_grade(settings: dict[str, object], minutes: float) -> None:
     import ludus
     from benchmarks.grading import mistakes, read_positions
     from ludus.nets.evaluator import make_evaluator
+    from ludus.runs.run import Run
     from ludus.terminal.training import start_training
-    from ludus.train.run import Run
 
     game = ludus.make("connect4").compile()
     with tempfile.TemporaryDirectory() as folder:

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import ludus
 from benchmarks.measuring import Table
+from ludus.runs.config import Config, with_settings
 from ludus.train import preflight
-from ludus.train.config import Config, with_settings
 
 NETWORKS = ((2, 32), (4, 32), (5, 64))
 ROUNDS = 3
@@ -40,7 +40,7 @@ def run(report: Table, python: str | None) -> None:
             ours = statistics.median(each.simulations for each in found)
             raw = statistics.median(each.evaluations for each in found)
             numbers = "float32" if engine == "onnx" else engine
-            what = f"{blocks} blocks of {width}, {numbers}, {found[0].games_at_once} games at once"
+            what = f"{blocks} blocks of {width}, {numbers}, {found[0].parallel_games} games at once"
             rate = f"{ours:,.0f} simulations/s"
             report(what, rate, f"{100 * part:.0f} % of the network alone ({raw:,.0f}/s)", "75 %")
             if theirs:

@@ -5,6 +5,8 @@ Most of the time goes into compiling, and what a process has compiled it need no
 
 import pytest
 
+from tests.fixtures import hollow_run, misbehaving, run_that_plays  # noqa: F401
+
 
 def pytest_collection_modifyitems(items):
     for item in items:

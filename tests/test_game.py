@@ -281,7 +281,7 @@ def test_options_are_converted_to_the_types_of_their_defaults():
         ({"size": "big"}, "x: option size must be a whole number, not 'big'"),
         ({"size": 1.5}, "x: option size must be a whole number, not 1.5"),
         ({"size": None}, "x: option size must be a whole number, not None"),
-        ({"rate": "much"}, "x: option rate must be a number, not 'much'"),
+        ({"rate": "much"}, "x: option rate must be a finite number, not 'much'"),
         ({"swap": "maybe"}, "x: option swap must be yes or no, not 'maybe'"),
         ({"wide": 3}, "x has no option 'wide'; its options are size, rate, swap"),
     ],

@@ -12,9 +12,9 @@ import pytest
 
 import ludus
 from ludus import native
-from ludus.chance import generator
 from ludus.errors import Unsuitable
 from ludus.native import caching
+from ludus.rng import generator
 from ludus.testing.lockstep import kernels
 
 PROBE = str(Path(__file__).parent / "native_games" / "probe.py")

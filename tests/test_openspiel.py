@@ -8,9 +8,9 @@ import pytest
 pyspiel = pytest.importorskip("pyspiel")
 
 from ludus import make  # noqa: E402
-from ludus.chance import generator  # noqa: E402
 from ludus.errors import BadOption, UnknownGame, Unsuitable  # noqa: E402
 from ludus.native import below, kernel  # noqa: E402
+from ludus.rng import generator  # noqa: E402
 from ludus.rules import legal, outcome, play, reset, to_move  # noqa: E402
 
 GAMES = [

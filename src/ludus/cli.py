@@ -10,10 +10,10 @@ from typing import Any
 
 import typer
 
-from ludus.commands.app import app
+from ludus.terminal.commands.app import app
 
 for _kind in ("playing", "rating", "training", "analysis", "protocols"):  # the order of `ludus --help`
-    importlib.import_module(f"ludus.commands.{_kind}")
+    importlib.import_module(f"ludus.terminal.commands.{_kind}")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -41,7 +41,7 @@ class BrokenGame(LudusError):
     """The rules of a game fail at the first try; `ludus check` says more."""
 
 
-def told(error: BaseException) -> str:
+def describe_error(error: BaseException) -> str:
     """An exception in one line, with the line of the user's file, if there is one, that it came from."""
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if not frame.filename.startswith("<")]
     theirs = ("site-packages", str(Path(__file__).parent))

@@ -16,8 +16,9 @@ import numpy as np
 
 from ludus import rules as generic
 from ludus import stepping
-from ludus.chance import generator
-from ludus.errors import BadOption, BadPosition, BrokenGame, IllegalMove, LudusError, told
+from ludus.errors import BadOption, BadPosition, BrokenGame, IllegalMove, LudusError, describe_error
+from ludus.options import convert
+from ludus.rng import generator
 from ludus.rules import EVERYONE
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ class Game:
     zero_sum: bool = True
     """Do the values of all players always add up to 0?"""
     parallel: bool = True
-    """Do several threads search faster than one? Not where they wait for each other to run Python (see ludus.plain)."""
+    """False if several threads search no faster than one, as for games in ordinary Python."""
 
     made_by: tuple[str, dict[str, Any]] | None = None
     """The name and the options that `ludus.make` was given: they make the game again, in another process too."""
@@ -182,7 +183,9 @@ class Game:
         except LudusError:
             raise
         except Exception as error:
-            raise BrokenGame(f"{self.name} fails at the first try: {told(error)}; ludus check says more") from error
+            raise BrokenGame(
+                f"{self.name} fails at the first try: {describe_error(error)}; ludus check says more"
+            ) from error
 
     def new_states(self, count: int) -> NDArray[Any]:
         """An array of zeroed states: records [count], or rows of integers [count, length]."""
@@ -208,7 +211,7 @@ class Game:
             return getattr(stepping, name)(self.rules, plain, *arguments)
 
     def raise_pending(self) -> None:
-        """Call this after every kernel: raises what a game in ordinary Python raised in it (see ludus.plain)."""
+        """Call this after every kernel: raises what a game in ordinary Python raised in it (see ludus.python_games)."""
 
     def legal(self, state: Any, player: int) -> list[int]:
         """One player's legal actions, in plain Python."""
@@ -417,18 +420,9 @@ def convert_options(name: str, known: dict[str, Any], given: dict[str, Any]) -> 
         if key not in known:
             has = f"its options are {', '.join(known)}" if known else "it has no options"
             raise BadOption(f"{name} has no option {key!r}; {has}")
-        kind = type(known[key])
         try:
-            if kind is bool and isinstance(value, str):
-                options[key] = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}[
-                    value.lower()
-                ]
-            elif kind is int and isinstance(value, float) and not value.is_integer():
-                raise ValueError
-            else:
-                options[key] = kind(value)
-        except (ValueError, TypeError, KeyError):
-            wanted = {int: "a whole number", float: "a number", bool: "yes or no"}.get(kind, "text")
+            options[key] = convert(value, type(known[key]))
+        except ValueError as wanted:
             raise BadOption(f"{name}: option {key} must be {wanted}, not {value!r}") from None
     return options
 

@@ -1,7 +1,7 @@
 """The games of OpenSpiel: ludus.make("openspiel:hex(board_size=5)"), or ludus.make("openspiel:hex", board_size=5).
 
 Any of its games can be played and searched in which players move in turn, nothing is hidden and nothing is random, for
-any number of players. OpenSpiel's states are the boards of a PlainGame, so it is slower than a game written for Ludus.
+any number of players. OpenSpiel's states are the boards of a PythonGame, so it is slower than a game written for Ludus.
 
 Some games may last very long (chess: 17,695 plies), and a search keeps the history of every position it stores. So a
 game is cut after 1,000 plies, with the returns so far, which for nearly all games means a draw. To cut elsewhere, there
@@ -18,12 +18,12 @@ import numpy as np
 
 from ludus.errors import BadOption, UnknownGame, Unsuitable
 from ludus.game import convert_options, require
-from ludus.plain import PlainGame
+from ludus.python_games import PythonGame
 
 LONGEST = 1000
 
 
-class OpenSpielGame(PlainGame):
+class OpenSpielGame(PythonGame):
     """A game of OpenSpiel; `spiel` is its own object for it."""
 
     def __init__(self, spiel: Any, longest: int = 0):

@@ -14,7 +14,7 @@ from pathlib import Path
 from types import CodeType
 from typing import Any
 
-from ludus.errors import BadPosition, LudusError, UnknownGame, told
+from ludus.errors import BadPosition, LudusError, UnknownGame, describe_error
 from ludus.game import Game, Position
 
 BRIDGES = {"openspiel": "ludus.openspiel"}
@@ -45,7 +45,7 @@ def from_json(data: dict[str, Any] | str, game: Game | None = None) -> Position:
         data = json.loads(data) if isinstance(data, str) else data
         name, options, version, text = (data[key] for key in ("game", "options", "version", "position"))
     except (ValueError, TypeError, KeyError) as error:
-        raise BadPosition(f"this is not the JSON of a position: {told(error)}") from None
+        raise BadPosition(f"this is not the JSON of a position: {describe_error(error)}") from None
     game = make(name, **options) if game is None else game
     if (game.name, game.version) != (name, version):
         raise BadPosition(f"a position of {name}, version {version}, cannot be read by {game.name} {game.version}")

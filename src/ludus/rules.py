@@ -7,7 +7,7 @@ of `rules` when it is compiled. Nothing in this file needs Numba.
 
 Required of every game:
 
-    reset(rules, state, random)              write the initial position; `random` (see ludus.chance) for random set-ups
+    reset(rules, state, random)              write the initial position; `random` (see ludus.rng) for random set-ups
     to_move(rules, state)                    the player to move, from 0, or EVERYONE where all players move at once
     legal(rules, state, player, actions)     write that player's legal action ids into `actions`, return how many
     outcome(rules, state, values)            is the game over? then write every player's value, in [-1, 1]

@@ -7,8 +7,8 @@ import pytest
 
 import ludus
 from ludus.agents import KINDS
+from ludus.agents.identity import identify
 from ludus.arena import play_match
-from ludus.arena.identity import identify
 from ludus.arena.store import Store
 from ludus.cli import main
 

@@ -10,7 +10,7 @@ from ludus.arena.ratings import Tally, fit
 from ludus.arena.roster import MOST, YARDSTICKS, Plan, Roster, is_agent, read_plan, thinned
 from ludus.arena.series import Series, read_series
 from ludus.errors import BadOption
-from ludus.train.files import BadRun
+from ludus.runs.files import BadRun
 
 GAME = ludus.make("tictactoe")
 

@@ -13,8 +13,8 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 import ludus
+from ludus.agents.identity import identify
 from ludus.arena import play_match
-from ludus.arena.identity import identify
 from ludus.arena.ratings import Tally
 from ludus.arena.record import GameRecord
 from ludus.arena.store import BadResults, Store, code_version
@@ -174,7 +174,7 @@ def test_no_such_game(path):
 
 WRITER = """if True:
     import sys, ludus
-    from ludus.arena.identity import identify
+    from ludus.agents.identity import identify
     from ludus.arena.record import GameRecord
     from ludus.arena.store import Store
     game = ludus.make("tictactoe")

@@ -4,9 +4,9 @@ from functools import cache
 import numpy as np
 import pytest
 
-from ludus.chance import below, generator
 from ludus.errors import BadOption, BadPosition, IllegalMove
 from ludus.registry import make
+from ludus.rng import below, generator
 from ludus.rules import heuristic
 
 SIZES = [(8, 8), (6, 6), (3, 2), (4, 3), (5, 7), (13, 5), (9, 8), (8, 9), (11, 13), (30, 26)]

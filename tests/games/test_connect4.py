@@ -1,8 +1,8 @@
 import pytest
 
-from ludus.chance import below, generator
 from ludus.errors import BadOption, BadPosition, IllegalMove
 from ludus.registry import make
+from ludus.rng import below, generator
 
 GAME = make("connect4")
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from ludus import registry
-from ludus.chance import below, generator
+from ludus.rng import below, generator
 from ludus.rules import EVERYONE
 
 FOLDER = Path(__file__).parent / "playthroughs"

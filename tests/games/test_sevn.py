@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import ludus
-from ludus.chance import below, generator
 from ludus.errors import BadOption, BadPosition, IllegalMove
 from ludus.games.sevn import RELATIONS, read_record, write_record
 from ludus.registry import make
+from ludus.rng import below, generator
 from ludus.rules import heuristic
 from ludus.search.perft import perft
 from ludus.search.solver import value_of

@@ -5,7 +5,7 @@ import pytest
 
 from ludus import registry
 from ludus import rules as generic
-from ludus.chance import below, generator
+from ludus.rng import below, generator
 
 GAMES = [
     ("connect4", {}),

@@ -7,8 +7,8 @@ import numpy as np
 from beside import OFFSET, Direction, twice
 from deeper.still import thrice as three_times
 
-from ludus.chance import below
 from ludus.game import Game
+from ludus.rng import below
 
 
 class Probe(NamedTuple):

@@ -11,8 +11,8 @@ import ludus
 from ludus.errors import BadOption
 from ludus.nets import make_network, sizes_of
 from ludus.nets.engines import OnnxEngine, make_engine
+from ludus.runs.config import Config, with_settings
 from ludus.train import preflight
-from ludus.train.config import Config, with_settings
 from tests.nets.test_nets import lively
 
 FRAMED = str(Path(__file__).parent / "framed.py")
@@ -34,7 +34,7 @@ def both(network, planes):
 
 
 @pytest.mark.parametrize(
-    ("name", "kind", "sizefree"),
+    ("name", "kind", "size_free"),
     [
         ("connect4", "residual", False),
         ("connect4", "conv", False),
@@ -43,9 +43,9 @@ def both(network, planes):
         (FRAMED, "residual", True),
     ],
 )
-def test_integers_say_nearly_what_float32_says(name, kind, sizefree):
+def test_integers_say_nearly_what_float32_says(name, kind, size_free):
     game = ludus.make(name)
-    network = make_network(kind, sizes_of(game, sizefree=sizefree), blocks=3, width=16)
+    network = make_network(kind, sizes_of(game, size_free=size_free), blocks=3, width=16)
     if kind == "conv":  # or nothing gets through it
         network = lively(network)
     exact, rounded = both(network.eval(), planes_of(game))

@@ -8,8 +8,8 @@ import torch
 
 import ludus
 from ludus.errors import BadOption, Unsuitable
+from ludus.gpu.engine import folded
 from ludus.nets import make_network, sizes_of
-from ludus.nets.cuda import folded
 from ludus.nets.engines import OnnxEngine, TorchEngine, has_onnx, make_engine
 from ludus.nets.evaluator import make_evaluator
 from ludus.search.forest import Forest

@@ -7,7 +7,7 @@ import pytest
 
 import ludus
 from ludus.errors import BadOption, Unsuitable
-from ludus.plain import PlainGame
+from ludus.python_games import PythonGame
 from ludus.search.forest import Forest, Uniform
 from ludus.search.gumbel import gumbel, halving
 from ludus.search.puct import Puct
@@ -272,7 +272,7 @@ def test_progress_goes_from_0_to_1(game):
     assert seen[-1] == 1.0
 
 
-class PlainTicTacToe(PlainGame):
+class PlainTicTacToe(PythonGame):
     """Tic-tac-toe in ordinary Python, over positions of the compiled one: what they do must be the same."""
 
     name, title = "plain-tictactoe", "Tic-tac-toe in ordinary Python"

@@ -3,11 +3,19 @@
 import pytest
 
 import ludus
+from ludus.runs.run import Run
 from ludus.terminal import demo
 from ludus.terminal.training import start_training
-from ludus.train.run import Run
 
-SETTINGS = ["blocks=1", "width=8", "iteration=128", "batch=64", "simulations=4", "games_at_once=16", "workers=1"]
+SETTINGS = [
+    "blocks=1",
+    "width=8",
+    "iteration_rows=128",
+    "batch_size=64",
+    "simulations=4",
+    "parallel_games=16",
+    "workers=1",
+]
 
 
 def test_the_demo_trains_plays_and_shows_a_curve(tmp_path, monkeypatch, capfd):

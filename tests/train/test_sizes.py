@@ -8,9 +8,9 @@ from ludus.agents import make_agent
 from ludus.arena.match import play_match
 from ludus.arena.roster import Plan, Roster
 from ludus.cli import main
-from ludus.train.config import Config, with_settings
-from ludus.train.files import BadRun
-from ludus.train.run import Run
+from ludus.runs.config import Config, with_settings
+from ludus.runs.files import BadRun
+from ludus.runs.run import Run
 from ludus.train.trainer import Trainer
 from tests.train.small import SMALL
 
@@ -33,7 +33,7 @@ def weights(network):
 def small_board(tmp_path_factory):
     """A run on a board of 4 x 4, of two iterations."""
     folder = tmp_path_factory.mktemp("sizes") / "small"
-    return folder, trained(folder, ludus.make("connect4", **BOARD), 2, sizefree=True, soft=0.5)
+    return folder, trained(folder, ludus.make("connect4", **BOARD), 2, size_free=True, soft_policy_weight=0.5)
 
 
 def test_it_learns_and_goes_on_bit_for_bit(small_board):
@@ -50,7 +50,7 @@ def test_it_learns_and_goes_on_bit_for_bit(small_board):
 
 def test_each_seat_learns_planes_of_its_own(tmp_path):
     game = ludus.make("tictactoe")
-    trainer = trained(tmp_path / "run", game, 0, sizefree=True, roles=True, soft=0.5)
+    trainer = trained(tmp_path / "run", game, 0, size_free=True, roles=True, soft_policy_weight=0.5)
     network = trainer.learner.network
     before = [head.planes.weight.detach().clone() for head in (network.policy, network.further)]
     trainer.iterate()
@@ -101,12 +101,12 @@ def test_other_games_and_training_on_are_refused_as_before(small_board):
 
 def test_a_network_with_sizes_says_how_to_be_without(tmp_path):
     trained(tmp_path / "run", ludus.make("connect4", **BOARD))
-    with pytest.raises(BadRun, match=r"not of connect4.*are trained with --set sizefree=yes, or network=graph"):
+    with pytest.raises(BadRun, match=r"not of connect4.*are trained with --set size_free=yes, or network=graph"):
         make_agent(f"zero:{tmp_path / 'run'}", ludus.make("connect4"))
 
 
 def test_weights_that_see_other_planes_are_refused(tmp_path):
-    run = Run.create(tmp_path / "run", ludus.make("cachex", n=3), with_settings(Config(), {**SMALL, "sizefree": True}))
+    run = Run.create(tmp_path / "run", ludus.make("cachex", n=3), with_settings(Config(), {**SMALL, "size_free": True}))
     Trainer(run).save()
     assert make_agent(f"policy:{tmp_path / 'run'}", ludus.make("cachex", n=4)).choose(ludus.make("cachex", n=4).start())
     with pytest.raises(BadRun, match="does not fit cachex"):
@@ -132,12 +132,12 @@ def test_a_run_begins_with_the_weights_of_another(small_board, tmp_path, capsys)
     folder, trainer = small_board
     where = tmp_path / "large"
     size = ["--option", "rows=5", "--option", "columns=5"]
-    quick = [f"--set={name}={SMALL[name]}" for name in SMALL if name not in ("blocks", "width", "budget_rows")]
+    quick = [f"--set={name}={SMALL[name]}" for name in SMALL if name not in ("blocks", "width", "planned_rows")]
     begin = ["train", "connect4", *size, "--from", str(folder), "--run", str(where), "--steps", "1", *quick]
-    assert main([*begin, "--set", "rate=0", "--set", "decay=0", "--set", "symmetric=no"]) == 0
+    assert main([*begin, "--set", "learning_rate=0", "--set", "weight_decay=0", "--set", "augment=no"]) == 0
     run = Run.open(where)
-    assert run.config.start == f"{folder}@2"
-    assert (run.config.width, run.config.sizefree, run.config.soft) == (8, True, 0.5)
+    assert run.config.initial_run == f"{folder}@2"
+    assert (run.config.width, run.config.size_free, run.config.soft_policy_weight) == (8, True, 0.5)
     mine, theirs = run.load_player()[0].state_dict(), trainer.run.load_player()[0].state_dict()
     learned = [name for name in mine if "running" not in name and "num_batches" not in name]
     assert learned
@@ -155,7 +155,7 @@ def test_a_run_begins_with_the_weights_of_another(small_board, tmp_path, capsys)
 def test_where_nothing_was_saved_yet_a_run_begins_there_again(small_board, tmp_path):
     folder, trainer = small_board
     game = ludus.make("connect4", rows=5, columns=5)
-    settings = {**SMALL, "sizefree": True, "soft": 0.5, "start": f"{folder}@1"}
+    settings = {**SMALL, "size_free": True, "soft_policy_weight": 0.5, "initial_run": f"{folder}@1"}
     Run.create(tmp_path / "run", game, with_settings(Config(), settings))
     again = Trainer(Run.open(tmp_path / "run"))
     assert weights(again.learner.network) == weights(trainer.run.load_player(1)[0])
@@ -170,7 +170,7 @@ def test_settings_of_another_network_are_named(small_board, tmp_path):
     run = Run.create(
         tmp_path / "run",
         ludus.make("connect4", **BOARD),
-        with_settings(Config(), {**SMALL, "start": str(small_board[0])}),
+        with_settings(Config(), {**SMALL, "initial_run": str(small_board[0])}),
     )
-    with pytest.raises(BadRun, match="sizefree=True"):
+    with pytest.raises(BadRun, match="size_free=True"):
         Trainer(run)

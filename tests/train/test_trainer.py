@@ -19,11 +19,11 @@ from ludus.arena.match import play_match
 from ludus.errors import BadOption
 from ludus.game import Position
 from ludus.nets.onnx import write_onnx
-from ludus.train.config import Config, read_toml, with_settings, write_toml
-from ludus.train.files import BadRun
+from ludus.runs.config import Config, read_toml, with_settings, write_toml
+from ludus.runs.files import BadRun
+from ludus.runs.run import Run
 from ludus.train.gating import Ladder, UctGate
 from ludus.train.learner import NotANumber
-from ludus.train.run import Run
 from ludus.train.selfplay import concentrate
 from ludus.train.trainer import Trainer
 from tests.train.small import SMALL
@@ -41,8 +41,8 @@ def weights(trainer):
 @pytest.mark.parametrize(
     "settings",
     [
-        {"soft": 1.0, "reply": 0.25, "surprise": 0.5},
-        {"search": "puct", "cap_part": 0.5, "cap_simulations": 4, "at_once": True},
+        {"soft_policy_weight": 1.0, "reply_policy_weight": 0.25, "surprise_weight": 0.5},
+        {"search": "puct", "full_search_fraction": 0.5, "fast_simulations": 4, "concurrent_learning": True},
         {"engine": "int8"},
     ],
 )
@@ -75,7 +75,7 @@ def test_workers_do_not_change_each_other(tmp_path):
 
 def test_tictactoe_is_learned_in_seconds(tmp_path):
     trainer = new_trainer(
-        tmp_path / "run", width=32, blocks=2, games_at_once=64, iteration=1500, batch=128, simulations=16
+        tmp_path / "run", width=32, blocks=2, parallel_games=64, iteration_rows=1500, batch_size=128, simulations=16
     )
     for _ in range(8):
         trainer.iterate()
@@ -163,9 +163,9 @@ def test_a_setting_that_does_not_exist_or_fit_is_named(tmp_path):
     for wrong, message in (
         ({"block": 3}, "no setting is called 'block'; did you mean blocks"),
         ({"blocks": "many"}, "blocks must be a whole number"),
-        ({"batch": 0}, "batch must be at least 1"),
+        ({"batch_size": 0}, "batch_size must be at least 1"),
         ({"network": "deep"}, "network must be one of"),
-        ({"cap_part": 0.5, "cap_simulations": 100}, "cap_simulations must not exceed simulations"),
+        ({"full_search_fraction": 0.5, "fast_simulations": 100}, "fast_simulations must not exceed simulations"),
     ):
         with pytest.raises(BadOption, match=message):
             with_settings(Config(), wrong)
@@ -193,7 +193,7 @@ def test_a_full_disk_leaves_the_last_checkpoint(tmp_path, monkeypatch):
 
 
 def test_beside_a_card_files_are_written_while_the_run_goes_on(tmp_path, monkeypatch):
-    trainer = new_trainer(tmp_path / "run", at_once=True)
+    trainer = new_trainer(tmp_path / "run", concurrent_learning=True)
     slow, written = threading.Event(), trainer.run.save
 
     def save(*arguments):
@@ -216,7 +216,7 @@ def test_beside_a_card_files_are_written_while_the_run_goes_on(tmp_path, monkeyp
 
 
 def test_a_full_disk_is_told_also_when_files_are_written_meanwhile(tmp_path, monkeypatch):
-    trainer = new_trainer(tmp_path / "run", at_once=True)
+    trainer = new_trainer(tmp_path / "run", concurrent_learning=True)
     trainer.iterate()
 
     def full(*_, **__):
@@ -374,7 +374,7 @@ def test_resigning_ends_games_and_stops_when_it_errs(tmp_path):
 
 
 def test_a_run_with_resigning_learns_from_shorter_games(tmp_path):
-    trainer = new_trainer(tmp_path / "run", resign=0.3)
+    trainer = new_trainer(tmp_path / "run", resign_threshold=0.3)
     report = trainer.iterate()
     assert 0.0 <= report.resign_error <= 1.0
     assert abs(trainer.window.rows.results).max() <= 1.0
@@ -382,7 +382,7 @@ def test_a_run_with_resigning_learns_from_shorter_games(tmp_path):
 
 @pytest.mark.parametrize("network", ["residual", "conv", "mlp"])
 def test_further_policies_are_learned_and_never_play(tmp_path, network):
-    trainer = new_trainer(tmp_path / "run", network=network, soft=1.0, reply=0.25)
+    trainer = new_trainer(tmp_path / "run", network=network, soft_policy_weight=1.0, reply_policy_weight=0.25)
     further = [value.clone() for value in trainer.learner.network.further.parameters()]
     for _ in range(2):
         trainer.iterate()

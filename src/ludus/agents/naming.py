@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any
 
 from ludus.agents.budget import Budget, looks_like_budget
 from ludus.errors import BadAgent
+from ludus.options import convert
 
 if TYPE_CHECKING:
     from ludus.agents.agent import Agent
@@ -123,16 +124,27 @@ def make_agent(text: str, game: Game, seed: int = 0) -> Agent:
 
 
 def yes_or_no(text: str) -> bool:
-    answers = {"yes": True, "true": True, "1": True, "no": False, "false": False, "0": False}
-    if text.lower() not in answers:
-        raise ValueError("yes or no")
-    return answers[text.lower()]
+    return convert(text, bool)
 
 
 def number_from_0(text: str) -> float:
-    if not re.fullmatch(r"[0-9]*\.?[0-9]+", text):
+    try:
+        number = convert(text, float)
+    except ValueError:
+        number = -1.0
+    if number < 0:
         raise ValueError("a number from 0 on")
-    return float(text)
+    return number
+
+
+def whole_from_1(text: str) -> int:
+    try:
+        number = convert(text, int)
+    except ValueError:
+        number = 0
+    if number < 1:
+        raise ValueError("a whole number from 1 on")
+    return number
 
 
 def size(text: str) -> int:

@@ -11,7 +11,7 @@ from ludus.agents.agent import Choice, player_asked
 from ludus.agents.naming import yes_or_no
 from ludus.agents.zero import engine_name, load_evaluator
 from ludus.rules import EVERYONE
-from ludus.search.leaves import make_leaves
+from ludus.search.batch import make_buffer
 
 if TYPE_CHECKING:
     from ludus.agents.agent import Progress
@@ -28,7 +28,7 @@ class PolicyAgent:
 
     def __init__(self, game: Game, evaluator: Any, name: str = "policy", seed: int = 0, sample: bool = False):
         self.game, self.evaluator, self.name, self.sample = game, evaluator, name, sample
-        self.leaf = make_leaves(game, 1, 1)
+        self.leaf = make_buffer(game, 1, 1)
         self.new_game(seed)
 
     def new_game(self, seed: int) -> None:
@@ -60,7 +60,7 @@ class PolicyAgent:
 
     def look(self, position: Position, player: int) -> tuple[np.ndarray, float]:
         """The network's policy over the player's legal actions, and the value for that player."""
-        from ludus.search.leaves import Batch
+        from ludus.search.batch import Batch
 
         leaf = self.leaf
         leaf.states[...] = position.states

@@ -11,10 +11,10 @@ import numpy as np
 
 from ludus.agents.budget import Budget
 from ludus.agents.zero import OPTIONS, ZeroAgent, load_evaluator
-from ludus.chance import generators
 from ludus.native import below, kernel, uniform
+from ludus.rng import generators
 from ludus.rules import EVERYONE, outcome, play, play_together, to_move
-from ludus.search.leaves import Batch
+from ludus.search.batch import Batch
 from ludus.search.tree import list_moves
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ leaves=8             positions that the network judges at once
 engine=onnx          what runs the network: auto, onnx, torch, cuda
 memory=256MB  reuse=no   as for uct
 
-The run may be one of another board size, if its network is free of sizes (`graph`, or `residual` with `sizefree`).
+The run may be one of another board size, if its network is free of sizes (`graph`, or `residual` with `size_free`).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ludus.agents.budget import Budget
-from ludus.agents.naming import number_from_0, size, yes_or_no
+from ludus.agents.naming import number_from_0, size, whole_from_1, yes_or_no
 from ludus.agents.uct import UctAgent
 from ludus.errors import BadAgent
 
@@ -60,7 +60,7 @@ class ZeroAgent(UctAgent):
 def load_evaluator(spec: Spec, game: Game, engine: str) -> Any:
     """The evaluator of the run that an agent's name gives as RUN or RUN@CHECKPOINT."""
     from ludus.nets.evaluator import make_evaluator
-    from ludus.train.run import open_run
+    from ludus.runs.run import open_run
 
     run, checkpoint = open_run(run_named(spec), game)
     network, _ = run.load_player(checkpoint)
@@ -80,12 +80,6 @@ def engine_name(text: str) -> str:
     if text not in exact:
         raise ValueError(f"one of {', '.join(exact)}")
     return text
-
-
-def whole_from_1(text: str) -> int:
-    if not text.isdecimal() or int(text) < 1:
-        raise ValueError("a whole number from 1 on")
-    return int(text)
 
 
 OPTIONS = {"c": number_from_0, "memory": size, "reuse": yes_or_no, "leaves": whole_from_1, "engine": engine_name}

@@ -20,7 +20,7 @@ from ludus.arena.workers import MOVE_LIMIT, Unfit, Workers
 from ludus.errors import BadOption
 
 if TYPE_CHECKING:
-    from ludus.arena.identity import Identity
+    from ludus.agents.identity import Identity
     from ludus.arena.roster import Roster
     from ludus.arena.series import Series
     from ludus.arena.store import Store

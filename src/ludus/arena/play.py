@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ludus.arena.record import GameRecord, Task, Thought, record_of, start_of
-from ludus.errors import BadAgent, told
+from ludus.errors import BadAgent, describe_error
 from ludus.rules import EVERYONE
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ def _carefully(player: int, strict: bool, act: Callable[[], Any]) -> Any:
     except Exception as error:
         if strict:
             raise
-        reason = f"illegal move: {error}" if isinstance(error, IllegalChoice) else f"crashed: {told(error)}"
+        reason = f"illegal move: {error}" if isinstance(error, IllegalChoice) else f"crashed: {describe_error(error)}"
         raise Broken(player, reason) from error
 
 

@@ -100,7 +100,7 @@ def save(figure: Figure, file: str | Path) -> None:
     """Write a figure, PNG or SVG; the same figure gives the same bytes."""
     import matplotlib
 
-    from ludus.train.files import write_whole
+    from ludus.runs.files import write_whole
 
     path = check_file(file)
     metadata: dict[str, Any] = {"Date": None} if path.suffix.lower() == ".svg" else {"Software": None}

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from random import Random
 from typing import TYPE_CHECKING, NamedTuple
 
-from ludus.chance import generator
+from ludus.rng import generator
 from ludus.rules import EVERYONE
 
 if TYPE_CHECKING:

@@ -13,13 +13,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ludus.agents.identity import Identity, identify
 from ludus.agents.naming import KINDS, parse
-from ludus.arena.identity import Identity, identify
 from ludus.errors import BadOption, LudusError
 
 if TYPE_CHECKING:
     from ludus.game import Game
-    from ludus.train.run import Run
+    from ludus.runs.run import Run
 
 YARDSTICKS = ("uct:30", "uct:300", "uct:3000")
 """Agents of known make that checkpoints are measured by, besides the anchor."""

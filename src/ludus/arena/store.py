@@ -29,7 +29,7 @@ from ludus.arena.record import GameRecord, Thought
 from ludus.errors import LudusError
 
 if TYPE_CHECKING:
-    from ludus.arena.identity import Identity
+    from ludus.agents.identity import Identity
     from ludus.game import Game
 
 FILE = "results.sqlite"
@@ -216,7 +216,7 @@ class Store:
 
     def identities(self) -> dict[str, Identity]:
         """All agents, by the text of their identity."""
-        from ludus.arena.identity import Identity
+        from ludus.agents.identity import Identity
 
         rows = self._all("SELECT identity, label, name, kind, run, checkpoint FROM agents ORDER BY id")
         return {row[0]: Identity(*row) for row in rows}

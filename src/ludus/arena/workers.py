@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 from ludus.agents.naming import KINDS, make_agent, parse
 from ludus.arena.play import Listener, play_task
 from ludus.arena.record import GameRecord, Task, Thought, record_of, start_of
-from ludus.errors import BadAgent, BrokenGame, LudusError, told
+from ludus.errors import BadAgent, BrokenGame, LudusError, describe_error
 
 if TYPE_CHECKING:
     from ludus.agents import Agent
@@ -275,7 +275,7 @@ def _play(game: Game, task: Task, agents: dict[tuple[str, int], Agent], pipe: Co
         try:
             agent = agents.pop(key, None) or make_agent(name, game)
         except Exception as error:
-            return "unfit", index, str(error) if isinstance(error, LudusError) else f"{name}: {told(error)}"
+            return "unfit", index, str(error) if isinstance(error, LudusError) else f"{name}: {describe_error(error)}"
         agents[key] = agent
         mine.append(agent)
     while len(agents) > max(AGENTS_KEPT, len(mine)):
@@ -285,7 +285,7 @@ def _play(game: Game, task: Task, agents: dict[tuple[str, int], Agent], pipe: Co
     except OSError:
         raise
     except Exception as error:
-        return "broken", f"{game.name} fails: {told(error)}; ludus check says more"
+        return "broken", f"{game.name} fails: {describe_error(error)}; ludus check says more"
 
 
 class _Teller(Listener):

@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ludus.errors import LudusError, told
+from ludus.errors import LudusError, describe_error
 from ludus.games._hive_board import MOST_PIECES, NEXT, NOBODY, NOWHERE, pinned
 from ludus.registry import from_json
 
@@ -83,7 +83,7 @@ def play_checked(position: Position, move: str, folder: Path) -> Position:
         after = position.play(action)
         check_board(after.state)
     except Exception as error:
-        reason = str(error) if isinstance(error, BrokenHive | LudusError) else told(error)
+        reason = str(error) if isinstance(error, BrokenHive | LudusError) else describe_error(error)
         raise BrokenHive(f"{reason}; saved to {save_failure(position, move, reason, folder)}") from error
     return after
 

@@ -17,7 +17,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ludus.chance import below
 from ludus.errors import BadPosition, IllegalMove
 from ludus.game import Game, GraphShape, Position, require
 from ludus.games._bits import count_bits, has, lowest, put
@@ -25,6 +24,7 @@ from ludus.games._grid import draw_grid, letters, read_grid, write_grid
 from ludus.games._sevn_board import BASES, MOST_BASE, before, colours_led, corners, is_corner, is_held
 from ludus.games._sevn_graph import RELATIONS
 from ludus.games._sevn_graph import graph as graph
+from ludus.rng import below
 
 # Bases 3, 5 and 7 share their machine code, and so do 9 and 11, whose boards take two words (see _sevn_board.py).
 #

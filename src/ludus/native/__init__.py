@@ -12,7 +12,9 @@ Three things happen here, and a game's author need not know of any of them:
 import contextlib
 import hashlib
 import importlib
+import itertools
 import sys
+import threading
 from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any
@@ -24,7 +26,7 @@ from numba.core import event
 from numba.core.errors import NumbaError
 from numba.extending import overload, register_model, typeof_impl
 
-from ludus import chance, rules, stepping
+from ludus import rng, rules, stepping
 from ludus.errors import Unsuitable
 from ludus.native.announcing import Announcer
 from ludus.native.bundles import BundleModel, BundleType, bundle
@@ -109,31 +111,42 @@ _compiled: dict[Any, dict[str, Any]] = {}
 """The compiled names of a class of rules, without Numba's runtime and, under (class, "nrt"), with it; see OPTIONS."""
 
 
+_enabling = threading.RLock()
+
+
 def enable(rules_class: type, **options: Any) -> None:
     """Make instances of `rules_class` usable in compiled code; further calls do nothing."""
     if rules_class in _digests:
         return
+    with _enabling:
+        if rules_class not in _digests:
+            _enable(rules_class, options)
+
+
+def _enable(rules_class: type, options: dict[str, Any]) -> None:
     namespace = rules.namespace_of(rules_class)
     if "NATIVE" in namespace:  # a module with what these rules need only in compiled code
         importlib.import_module(namespace["NATIVE"])
     homes = _source_homes(namespace)
     if not homes:
         raise Unsuitable(f"the rules {rules_class.__qualname__} can be compiled only if they are defined in a file")
-    digest = hashlib.sha256(repr(sorted(options.items())).encode())
+    hashed = hashlib.sha256(repr(sorted(options.items())).encode())
     for file in sorted(homes.keys() | _engine_files()):
-        digest.update(Path(file).read_bytes())
+        hashed.update(Path(file).read_bytes())
     for file in sorted(homes):
         for name, value in sorted(homes[file].items()):
-            digest.update(_constant(name, value))
+            hashed.update(_constant(name, value))
+    digest = hashed.hexdigest()[:16]
     _give_own_name(rules_class)
-    _digests[rules_class] = digest.hexdigest()[:16]
     for key, nrt in ((rules_class, False), ((rules_class, "nrt"), True)):
         each = {**INNER, **options, "_nrt": nrt}
-        _compiled[key] = _compile_namespace(namespace, set(homes), each, _digests[rules_class])
+        _compiled[key] = _compile_namespace(namespace, set(homes), each, digest)
 
     @typeof_impl.register(rules_class)
     def typeof_rules(value: Any, context: Any) -> RulesType:
-        return RulesType(tuple(numba.typeof(field) for field in value), rules_class, _digests[rules_class])
+        return RulesType(tuple(numba.typeof(field) for field in value), rules_class, digest)
+
+    _digests[rules_class] = digest  # last: from here on other threads use the class without the lock
 
 
 def bounds_checked(value: Any) -> Any:
@@ -152,20 +165,21 @@ _twins: dict[type, type] = {}
 
 def _engine_files() -> set[str]:
     """Numba's cache of a function does not notice an edit of another file that it calls into; the digest does."""
-    patterns = ("chance.py", "rules.py", "stepping.py", "native/*.py", "search/*.py")
+    patterns = ("rng.py", "rules.py", "stepping.py", "native/*.py", "search/*.py")
     return {str(file) for pattern in patterns for file in PACKAGE.glob(pattern)}
 
 
-def _give_own_name(rules_class: type) -> None:
-    """Numba's dispatcher tells named tuples apart by the bare name of their class, their fields and the fields' types.
+_serial = itertools.count(1)
 
-    Two files that each define `class Rules(NamedTuple)`, or two versions of one file, must not run each other's code.
+
+def _give_own_name(rules_class: type) -> None:
+    """Give the class a name that no other class in this process ever had.
+
+    Numba's dispatcher tells named tuples apart by the bare name of their class, their fields and the fields' types, and
+    remembers the type it found. So two files that each define `class Rules(NamedTuple)`, two versions of one file, or
+    one class before and after it was enabled, would run each other's code.
     """
-    taken = {known.__name__ for known in _digests}
-    plain, number = rules_class.__name__, 2
-    while rules_class.__name__ in taken:
-        rules_class.__name__ = f"{plain}_{number}"
-        number += 1
+    rules_class.__name__ = f"{rules_class.__name__}_{next(_serial)}"
 
 
 def _constant(name: str, value: Any) -> bytes:
@@ -346,8 +360,8 @@ def compiled_names(module: ModuleType) -> dict[str, Any]:
     return _compile_namespace(module.__dict__, set(_source_homes(module.__dict__)), OPTIONS, "")
 
 
-_chance = compiled_names(chance)
-below, uniform = _chance["below"], _chance["uniform"]
+_rng = compiled_names(rng)
+below, uniform = _rng["below"], _rng["uniform"]
 STEPPING = {"look": kernel(stepping.look), "step": kernel(stepping.step)}
 
 

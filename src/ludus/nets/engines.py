@@ -99,7 +99,7 @@ def make_engine(name: str = "auto", network: Any = None, threads: int = 1) -> En
 
         return Int8Engine(threads)
     if name == "cuda":
-        from ludus.nets.cuda import CudaEngine
+        from ludus.gpu.engine import CudaEngine
 
         return CudaEngine()
     return TorchEngine()

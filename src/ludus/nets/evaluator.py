@@ -17,8 +17,8 @@ from ludus.rules import EVERYONE, observe
 if TYPE_CHECKING:
     from ludus.game import Game
     from ludus.nets.engines import Engine
+    from ludus.search.batch import Batch
     from ludus.search.forest import Forest
-    from ludus.search.leaves import Batch
 
 
 @kernel

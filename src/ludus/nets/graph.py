@@ -19,8 +19,8 @@ from ludus.nets.network import Sizes
 
 if TYPE_CHECKING:
     from ludus.game import Game
+    from ludus.search.batch import Batch
     from ludus.search.forest import Forest
-    from ludus.search.leaves import Batch
 
 
 class Graphs(NamedTuple):

@@ -40,21 +40,21 @@ class Sizes(NamedTuple):
         return math.prod(self.observation)
 
 
-def are_rivals(game: Game) -> bool:
+def is_two_player_zero_sum(game: Game) -> bool:
     """Do two players move in turn, and is what one wins what the other loses?"""
     return game.players == 2 and game.zero_sum and not game.simultaneous
 
 
-def sizes_of(game: Game, roles: bool = False, further: int = 0, sizefree: bool = False) -> Sizes:
-    """The sizes of a network for this game; `roles`: a policy for each seat; `sizefree`: heads for all boards."""
+def sizes_of(game: Game, roles: bool = False, further: int = 0, size_free: bool = False) -> Sizes:
+    """The sizes of a network for this game; `roles`: a policy for each seat; `size_free`: heads for all boards."""
     shape = game.graph
-    places = places_of(game, roles) if sizefree else None
+    places = places_of(game, roles) if size_free else None
     heads = game.players if roles else 1
     return Sizes(
         observation=tuple(game.observation or ()),
         actions=game.actions,
         heads=heads if places is None else len(places),
-        outputs=1 if are_rivals(game) else game.players,
+        outputs=1 if is_two_player_zero_sum(game) else game.players,
         graph=(shape.features, len(shape.relations)) if shape else (0, 0),
         further=further if places is None else further * len(places),
         places=places,
@@ -66,7 +66,7 @@ def places_of(game: Game, roles: bool) -> Any:
     """The places of a game's actions, int32 [heads, actions, 3]: seats that see them elsewhere have a head each, and
     with `roles` each seat has planes of its own."""
     if game.places is None:
-        raise BadOption(f"sizefree needs a game that says where its actions are; {game.name} sets no places")
+        raise BadOption(f"size_free needs a game that says where its actions are; {game.name} sets no places")
     places = np.array(game.places, np.int32)
     if roles:
         kinds = places[..., 0].max() + 1
@@ -131,6 +131,6 @@ def make_network(kind: str, sizes: Sizes, *, blocks: int, width: int, dropout: f
 
         return Conv(sizes, blocks, width, dropout)
     from ludus.nets.residual import Residual
-    from ludus.nets.sizefree import SizeFree
+    from ludus.nets.size_free import SizeFree
 
     return (Residual if sizes.places is None else SizeFree)(sizes, blocks, width)

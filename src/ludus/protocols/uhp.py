@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 from ludus import __version__
 from ludus.agents import Budget, make_agent
 from ludus.agents.naming import parse
-from ludus.errors import BadAgent, IllegalMove, LudusError, told
+from ludus.errors import BadAgent, IllegalMove, LudusError, describe_error
 from ludus.game import Position
 from ludus.games._hive_checks import BrokenHive, play_checked
 from ludus.games._hive_text import expansions_in, read_game_type
@@ -125,7 +125,7 @@ class Engine:
         except LudusError as error:
             return [f"err {one_line(error)}", "ok"]
         except Exception as error:  # a bug of ours must not end somebody's game
-            return [f"err {one_line(str(error) if isinstance(error, BrokenHive) else told(error))}", "ok"]
+            return [f"err {one_line(str(error) if isinstance(error, BrokenHive) else describe_error(error))}", "ok"]
 
     # --- the game ---------------------------------------------------------------------------------------------------
 

@@ -3,7 +3,7 @@ computes the same bits."""
 
 import numpy as np
 
-from ludus.chance import draw
+from ludus.rng import draw
 
 
 def exponential(x):

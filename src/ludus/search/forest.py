@@ -8,7 +8,6 @@ own random numbers, so the result depends on the seed alone, not on the number o
 from __future__ import annotations
 
 import math
-import os
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -18,13 +17,14 @@ import numba
 import numpy as np
 
 from ludus import native
-from ludus.chance import generators
 from ludus.errors import BadOption, Unsuitable
 from ludus.game import Game, Position
+from ludus.machine import cpu_count
+from ludus.rng import generators
 from ludus.rules import EVERYONE
 from ludus.search import playouts, reuse, rounds, tree
+from ludus.search.batch import Batch, make_buffer
 from ludus.search.gumbel import Gumbel
-from ludus.search.leaves import Batch, make_leaves
 from ludus.search.ucb1 import Ucb1
 
 Progress = Callable[[float], None]
@@ -92,7 +92,7 @@ class Forest:
         self.rule = Ucb1() if rule is None else rule
         # Games in ordinary Python run one at a time, whatever the threads.
         launched = getattr(numba.config, "NUMBA_NUM_THREADS", 1)
-        self.threads = min(threads, threads_of_this_machine(), launched) if game.parallel else 1
+        self.threads = min(threads, cpu_count(), launched) if game.parallel else 1
         blocks = game.players if game.simultaneous else 1
         room = blocks * game.most_legal
         nodes, edges = _sizes(game, trees, nodes, edges, memory, leaves, transpositions)
@@ -113,8 +113,8 @@ class Forest:
             room=np.zeros((trees, room), np.float32),
             zero_sum=game.players == 2 and game.zero_sum,
         )
-        self.leaves = make_leaves(game, trees * leaves, min(game.longest, nodes, LONGEST_PATH))
-        self.workroom = reuse.make_workroom(self.trees)
+        self.leaves = make_buffer(game, trees * leaves, min(game.longest, nodes, LONGEST_PATH))
+        self.scratch = reuse.make_scratch(self.trees)
         self._values = np.zeros(game.players, np.float32)
 
     @property
@@ -132,7 +132,7 @@ class Forest:
     @property
     def bytes(self) -> int:
         """All memory that the forest may ever use."""
-        arrays = [*self.trees, *self.leaves, *self.workroom]
+        arrays = [*self.trees, *self.leaves, *self.scratch]
         return sum(array.nbytes for array in arrays if isinstance(array, np.ndarray))
 
     # --- roots --------------------------------------------------------------------------------------------------------
@@ -154,7 +154,7 @@ class Forest:
         self._need_roots()
         states = self._states(positions)
         kept = np.zeros(len(self.trees.root), np.bool_)
-        reuse.move_roots(self.game.rules, self.trees, actions, states, self._values, self.workroom, kept)
+        reuse.advance_roots(self.game.rules, self.trees, actions, states, self._values, self.scratch, kept)
         self.game.raise_pending()
         return kept
 
@@ -207,7 +207,7 @@ class Forest:
 
     def _play_out(self, budgets: np.ndarray, clock: _Clock) -> None:
         """In portions of a few milliseconds, so that a clock, a progress bar and Ctrl-C have their turn."""
-        run = playouts.simulate_in_turn if self.threads == 1 else playouts.simulate_at_once
+        run = playouts.simulate_serial if self.threads == 1 else playouts.simulate_parallel
         portion, before, done = 16, -1, 0
         while not clock.is_over(done) and done != before:
             began = time.perf_counter()
@@ -224,7 +224,7 @@ class Forest:
             raise
 
     def _consult_in_rounds(self, evaluator: Evaluator, budgets: np.ndarray, clock: _Clock) -> None:
-        work = rounds.work_in_turn if self.threads == 1 else rounds.work_at_once
+        work = rounds.advance_serial if self.threads == 1 else rounds.advance_parallel
         leaves = self.leaves
         everything = Batch(*leaves[: len(Batch._fields)])
         before = -1
@@ -342,7 +342,7 @@ def _sizes(
     blocks = game.players if game.simultaneous else 1
     room = blocks * game.most_legal
     state = game.new_states(1).nbytes
-    # A state, a node, its place and its turn in the workroom, and up to four places in each table.
+    # A state, a node, its place and its turn in the scratch, and up to four places in each table.
     node_bytes = state + tree.node_dtype(game.players, blocks).itemsize + 8
     node_bytes += 16 * transpositions + 8 * tree.JOINT.itemsize * game.simultaneous
     edge_bytes = tree.EDGE.itemsize + 4
@@ -365,8 +365,3 @@ def _sizes(
     if nodes < 1 or edges < room:
         raise BadOption(f"a tree of {game.name} needs room for at least 1 node and {room} edges")
     return nodes, edges
-
-
-def threads_of_this_machine() -> int:
-    """The processors that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

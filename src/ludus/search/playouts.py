@@ -42,14 +42,14 @@ def simulate(rules, rule, trees, tree, leaves, simulations):
 
 
 @kernel
-def simulate_in_turn(rules, rule, trees, leaves, budgets, portion):
+def simulate_serial(rules, rule, trees, leaves, budgets, portion):
     """Up to `portion` playouts in every tree, one tree after the other; budgets int32 [B] for the whole search."""
     for tree in range(trees.root.size):
         simulate(rules, rule, trees, tree, leaves, min(portion, budgets[tree] - trees.done[tree]))
 
 
 @kernel(parallel=True)
-def simulate_at_once(rules, rule, trees, leaves, budgets, portion):
+def simulate_parallel(rules, rule, trees, leaves, budgets, portion):
     """The same on all threads, with the same result."""
     for tree in prange(trees.root.size):
         simulate(rules, rule, trees, tree, leaves, min(portion, budgets[tree] - trees.done[tree]))

@@ -9,7 +9,7 @@ from ludus.search.tree import JOINT, NOTHING, Trees, copy_state, follow, joint_s
 
 
 @bundle
-class Workroom(NamedTuple):
+class Scratch(NamedTuple):
     """Room to tidy one tree in, within its own arrays."""
 
     place: Any  # int32 [N]: where a node goes, or NOTHING
@@ -18,9 +18,9 @@ class Workroom(NamedTuple):
     joints: Any  # JOINT [T]
 
 
-def make_workroom(trees: Trees) -> Workroom:
+def make_scratch(trees: Trees) -> Scratch:
     count = len(trees.root)
-    return Workroom(
+    return Scratch(
         place=np.zeros(len(trees.nodes) // count, np.int32),
         queue=np.zeros(len(trees.nodes) // count, np.int32),
         owner=np.zeros(len(trees.edges) // count, np.int32),
@@ -29,14 +29,14 @@ def make_workroom(trees: Trees) -> Workroom:
 
 
 @kernel
-def move_roots(rules, trees, actions, position, values, room, kept):
+def advance_roots(rules, trees, actions, position, values, room, kept):
     """Play actions [B, D] at the roots, which leads to position[tree]; kept [B]: was the new root in the tree?"""
     for tree in range(trees.root.size):
-        kept[tree] = move_root(rules, trees, tree, actions[tree], position, values, room)
+        kept[tree] = advance_root(rules, trees, tree, actions[tree], position, values, room)
 
 
 @part
-def move_root(rules, trees, tree, actions, position, values, room):
+def advance_root(rules, trees, tree, actions, position, values, room):
     """The same for one tree: True if the new root was in it."""
     index = trees.root[tree]
     node = trees.nodes[index]

@@ -15,7 +15,7 @@ _arithmetic = compiled_names(arithmetic)
 exponential, gumbel_noise = _arithmetic["exponential"], _arithmetic["gumbel_noise"]
 
 
-KNOWN_ENDS = 1000
+MAX_KNOWN_LEAVES = 1000
 """A tree runs at most so many simulations in a round that need no evaluation: then the clock has its turn."""
 
 
@@ -36,7 +36,7 @@ def set_priors(trees, first, count, logits, begin):
 
 
 @part
-def take_in(trees, tree, leaves, row, held):
+def apply_evaluation(trees, tree, leaves, row, held):
     """Give an evaluated leaf its edges and priors, and back its values up."""
     leaves.waiting[row] = False
     index = leaves.nodes[row]
@@ -62,7 +62,7 @@ def bring(rules, rule, trees, tree, leaves, row, budget, held):
     """Search for a leaf that needs an evaluation and put it into `row`; False where none is to be had, or none soon."""
     path, values = leaves.path[row], leaves.values[row]
     actions, counts = leaves.actions[row], leaves.counts[row]
-    for _ in range(KNOWN_ENDS):
+    for _ in range(MAX_KNOWN_LEAVES):
         root = trees.nodes[trees.root[tree]]
         counted = root.first != NOTHING  # the evaluation of the root itself is no simulation
         if root.solved or (counted and trees.done[tree] >= budget):
@@ -92,30 +92,30 @@ def bring(rules, rule, trees, tree, leaves, row, budget, held):
 
 
 @part
-def work_on(rules, rule, trees, tree, leaves, budgets):
+def advance_tree(rules, rule, trees, tree, leaves, budgets):
     """One tree's part of a round."""
     rows = leaves.nodes.size // trees.root.size
     held = rows > 1
     for row in range(tree * rows, (tree + 1) * rows):
         if leaves.waiting[row]:
-            take_in(trees, tree, leaves, row, held)
+            apply_evaluation(trees, tree, leaves, row, held)
     for row in range(tree * rows, (tree + 1) * rows):
         if not bring(rules, rule, trees, tree, leaves, row, budgets[tree], held):
             break
 
 
 @kernel
-def work_in_turn(rules, rule, trees, leaves, budgets):
+def advance_serial(rules, rule, trees, leaves, budgets):
     """A round of every tree, one after the other; budgets int32 [B] in simulations."""
     for tree in range(trees.root.size):
-        work_on(rules, rule, trees, tree, leaves, budgets)
+        advance_tree(rules, rule, trees, tree, leaves, budgets)
 
 
 @kernel(parallel=True)
-def work_at_once(rules, rule, trees, leaves, budgets):
+def advance_parallel(rules, rule, trees, leaves, budgets):
     """A round of every tree, on all threads; the same result."""
     for tree in prange(trees.root.size):
-        work_on(rules, rule, trees, tree, leaves, budgets)
+        advance_tree(rules, rule, trees, tree, leaves, budgets)
 
 
 @kernel

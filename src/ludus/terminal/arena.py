@@ -13,16 +13,16 @@ from rich.console import Group
 from rich.live import Live
 from rich.text import Text
 
-from ludus.arena.identity import labels
+from ludus.agents.identity import labels
 from ludus.arena.loop import Arena
 from ludus.arena.roster import Roster, is_agent, read_plan
 from ludus.arena.series import read_series
 from ludus.arena.store import FILE, Store
 from ludus.arena.workers import warm_up
 from ludus.errors import BadOption
+from ludus.runs.run import Run
 from ludus.terminal.ratings import print_ratings, rating_rows, rating_table
 from ludus.terminal.show import complain, describe, terminal
-from ludus.train.run import Run
 
 if TYPE_CHECKING:
     from ludus.game import Game

@@ -6,10 +6,10 @@ import time
 from pathlib import Path
 
 from ludus.registry import make
+from ludus.runs.run import Run
 from ludus.terminal.curve import draw_curve
 from ludus.terminal.match import run_match
 from ludus.terminal.training import start_training
-from ludus.train.run import Run
 
 SIMULATIONS = 200
 """A move, for the player that was trained: less time than uct:1000 takes."""

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING
 
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-from ludus.arena.grading import ALL, Grade, Mean, grade_moves, moves_of
-from ludus.arena.positions import Positions, at_most, read_positions, write_positions
 from ludus.errors import BadAgent, BadOption
+from ludus.grading.grades import ALL, Grade, Mean, grade_moves, moves_of
+from ludus.grading.positions import Positions, at_most, read_positions, write_positions
 from ludus.terminal.show import describe, new_table, print_table, terminal, wrapped
 
 if TYPE_CHECKING:
-    from ludus.arena.positions import Known
     from ludus.game import Game
+    from ludus.grading.positions import Known
 
 EVERY = 10.0
 """Seconds between two lines of progress, where there is no terminal for a bar."""
@@ -26,8 +26,8 @@ EVERY = 10.0
 
 def show_grades(name: str, game: Game, file: str | None, count: int | None, seed: int, limit: float) -> None:
     from ludus.agents import make_agent
+    from ludus.agents.identity import identify
     from ludus.agents.naming import parse
-    from ludus.arena.identity import identify
     from ludus.search.solver import check_suitable
 
     check_suitable(game)
@@ -54,7 +54,7 @@ def show_grades(name: str, game: Game, file: str | None, count: int | None, seed
 
 def find_positions(game: Game, file: str | None, count: int | None, seed: int, limit: float) -> Positions:
     """Those of a file; if there is none yet, new ones, which are put there."""
-    from ludus.arena.drawing import COUNT, draw_positions
+    from ludus.grading.drawing import COUNT, draw_positions
 
     if file is not None and Path(file).exists():
         return read_positions(Path(file), game)

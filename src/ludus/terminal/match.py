@@ -40,11 +40,11 @@ def run_match(
     """
     from ludus.agents import make_agent
     from ludus.agents.human import Quit
-    from ludus.arena.identity import identify, takes_run, with_time
+    from ludus.agents.identity import identify, takes_run, with_time
     from ludus.arena.match import new_match, play_match
     from ludus.arena.store import Store
     from ludus.arena.workers import can_work, warm_up
-    from ludus.search.forest import threads_of_this_machine
+    from ludus.machine import cpu_count
 
     if opening < 0:
         raise BadOption(f"--openings must be 0 or more plies, not {opening}")
@@ -60,7 +60,7 @@ def run_match(
     games = games or (20 if test is None else MOST_GAMES) // game.players * game.players
     result = new_match(game, made, games, seed)
     # Two at least, so that whoever fails loses on a small machine too: that takes processes of their own.
-    at_once = max(2, threads_of_this_machine()) if parallel is None and can_work(agents) else parallel or 1
+    at_once = max(2, cpu_count()) if parallel is None and can_work(agents) else parallel or 1
     if at_once > 1 and not can_work(agents):
         raise BadOption("people, and agents that live in this process only, need --parallel 1")
     if at_once > 1:

@@ -7,7 +7,7 @@ from collections import defaultdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ludus.arena.identity import labels
+from ludus.agents.identity import labels
 from ludus.arena.ratings import fit, pair_weight
 from ludus.arena.store import FILE, BadResults, Store, StoredRules
 from ludus.errors import BadOption
@@ -16,7 +16,7 @@ from ludus.terminal.show import new_table, print_table
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from ludus.arena.identity import Identity
+    from ludus.agents.identity import Identity
     from ludus.arena.ratings import Rating, Ratings
 
 METHODS = ("likelihood", "seed")

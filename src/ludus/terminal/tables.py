@@ -83,10 +83,11 @@ def show_perft(position: Position, depth: int) -> None:
 def show_bench(games: Sequence[Game], seconds: float) -> None:
     import platform
 
-    from ludus import __version__, bench
-    from ludus.search.forest import threads_of_this_machine
+    from ludus import __version__
+    from ludus.machine import cpu_count
+    from ludus.search import bench
 
-    cores = threads_of_this_machine()
+    cores = cpu_count()
     print(
         f"Ludus {__version__}, Python {platform.python_version()}, "
         f"{platform.machine()}, {cores} processor{'s' * (cores != 1)}"

@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING, Any
 from rich.live import Live
 
 from ludus.errors import BadOption
+from ludus.runs.config import Config, read_toml, with_settings
 from ludus.terminal.show import describe, new_table, print_table, terminal
-from ludus.train.config import Config, read_toml, with_settings
 
 if TYPE_CHECKING:
     from ludus.game import Game
+    from ludus.runs.run import Run
     from ludus.train.preflight import Measured
-    from ludus.train.run import Run
     from ludus.train.trainer import Report, Trainer
 
-RECIPES = Path(__file__).parent.parent / "train" / "recipes"
+RECIPES = Path(__file__).parent.parent / "runs" / "recipes"
 
 
 def show_settings() -> None:
@@ -51,7 +51,7 @@ def start_training(
     if resume is not None:
         if recipe or folder or given or start:
             raise BadOption("--resume goes on with the settings of the run: no --recipe, --run, --set or --from")
-        from ludus.train.run import Run
+        from ludus.runs.run import Run
 
         run = Run.open(Path(resume), game)
     else:
@@ -71,8 +71,8 @@ def _new_run(
     start: str | None,
 ) -> Run:
     from ludus.registry import make
+    from ludus.runs.run import Run, first_weights
     from ludus.train.preflight import measure, plan, settings_for
-    from ludus.train.run import Run, first_weights
 
     settings: dict[str, Any] = {}
     if recipe is not None:
@@ -90,8 +90,8 @@ def _new_run(
             raise BadOption(f"--set takes name=value, not {text!r}")
         settings[key.strip()] = value.strip()
     config = with_settings(Config(), {**settings_for(game), **settings})
-    if config.start:
-        first_weights(config.start, game, config.make_network(game))  # they must fit, before anything is measured
+    if config.initial_run:
+        first_weights(config.initial_run, game, config.make_network(game))  # they must fit, before anything is measured
     where = Path(folder) if folder else Path("runs") / f"{game.name}-{time.strftime('%Y%m%d-%H%M%S')}"
     if (where / "config.toml").exists():
         raise BadOption(f"{where} holds a run already: ludus train --resume {where} goes on with it")
@@ -106,15 +106,15 @@ def _new_run(
 
 def _begin_from(name: str, game: Game | None) -> tuple[Game, dict[str, Any]]:
     """The game, that of another run where none is given, and the settings of one that begins with its weights."""
-    from ludus.train.files import BadRun
-    from ludus.train.run import NETWORK, open_run
+    from ludus.runs.files import BadRun
+    from ludus.runs.run import NETWORK, open_run
 
     run, checkpoint = open_run(name, game)
     if checkpoint is None and not run.checkpoints():
         raise BadRun(f"{run.folder} has no checkpoint yet")
     at = run.checkpoints()[-1] if checkpoint is None else checkpoint
     network = {key: getattr(run.config, key) for key in NETWORK}
-    return run.game, {**network, "start": f"{run.folder.resolve()}@{at}"}
+    return run.game, {**network, "initial_run": f"{run.folder.resolve()}@{at}"}
 
 
 def find_recipe(name: str) -> Path:
@@ -137,7 +137,7 @@ def _show_plan(game: Game, config: Config, measured: Measured, folder: Path) -> 
     )
     print(
         f"Expected: {measured.games_an_hour(config):,.0f} games/hour at first, at most {measured.memory >> 20:,} MB; "
-        f"{config.budget_rows:,} rows in {clock(per_row * config.budget_rows)}"
+        f"{config.planned_rows:,} rows in {clock(per_row * config.planned_rows)}"
     )
 
 
@@ -263,8 +263,8 @@ def export_onnx(run: str, file: str) -> None:
 
     from ludus.nets.engines import OnnxEngine, TorchEngine
     from ludus.nets.onnx import write_onnx
-    from ludus.train.files import write_bytes, write_whole
-    from ludus.train.run import open_run
+    from ludus.runs.files import write_bytes, write_whole
+    from ludus.runs.run import open_run
 
     opened, checkpoint = open_run(run)
     network, facts = opened.load_player(checkpoint)

@@ -26,7 +26,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ludus import rules as generic
-from ludus.errors import LudusError, told
+from ludus.errors import LudusError, describe_error
 from ludus.game import Game
 from ludus.registry import make
 from ludus.rules import REQUIRED, SIGNATURES
@@ -167,7 +167,9 @@ def _make(name: str | os.PathLike[str]) -> Game:
     except LudusError:
         raise
     except Exception as error:
-        raise BrokenPromise(f"{name}: a game must be made from its defaults; this one raises {told(error)}") from error
+        raise BrokenPromise(
+            f"{name}: a game must be made from its defaults; this one raises {describe_error(error)}"
+        ) from error
 
 
 def check_declarations(game: Game) -> None:

@@ -12,7 +12,7 @@ import numpy as np
 
 from ludus import rules as generic
 from ludus import stepping
-from ludus.errors import Unsuitable, told
+from ludus.errors import Unsuitable, describe_error
 from ludus.game import Game, Position
 from ludus.rules import EVERYONE
 
@@ -230,7 +230,7 @@ class Lockstep:
             try:
                 return make(self.game.look_at(self.shown))
             except Exception as error:
-                return f"({told(error)})"
+                return f"({describe_error(error)})"
 
         return "\n".join(
             [
@@ -276,13 +276,13 @@ class Lockstep:
             raise self.broken(f"{name} is missing; {hint or error}") from error
         except Exception as error:
             if isinstance(error, IndexError) and "out of bounds" in str(error):
-                reason = f"{name} does in {way.label}: {told(error)}"
+                reason = f"{name} does in {way.label}: {describe_error(error)}"
                 raise self.broken(f"nothing may be read or written outside an array; {reason}") from error
             if type(error).__module__.startswith("numba."):
                 raise self.broken(
                     f"Numba must be able to compile the rules; for {name} it says:\n{why(error)}"
                 ) from error
-            reason = f"in {way.label} it raises {told(error)}"
+            reason = f"in {way.label} it raises {describe_error(error)}"
             raise self.broken(f"{name} must not fail; {hint + '; ' if hint else ''}{reason}") from error
 
     @contextmanager

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ludus import rules as generic
-from ludus.chance import generator
 from ludus.errors import IllegalMove, LudusError
 from ludus.game import Position
+from ludus.rng import generator
 from ludus.rules import EVERYONE
 from ludus.testing.lockstep import Guarded, Lockstep, Way, difference, guarded, guarded_states
 

@@ -46,7 +46,7 @@ def play_off(
 
     With `uct`, the other side is not `old` but UCT with so many simulations.
     """
-    from ludus.chance import generators
+    from ludus.rng import generators
 
     pairs = -(-games // 2)
     starts = game.new_states(pairs)

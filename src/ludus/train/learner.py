@@ -12,12 +12,12 @@ import numpy as np
 import torch
 
 from ludus.errors import LudusError
-from ludus.train.card import CardSteps
-from ludus.train.samples import PlaneSampler, make_sampler, move
+from ludus.gpu.steps import GraphedSteps
+from ludus.nets.samples import PlaneSampler, make_sampler, move
 
 if TYPE_CHECKING:
     from ludus.game import Game
-    from ludus.train.config import Config
+    from ludus.runs.config import Config
     from ludus.train.replay import Window
 
 
@@ -50,14 +50,14 @@ class Learner:
         self.player = copy.deepcopy(self.network).eval()
         """The running average of the weights."""
         self.sampler = make_sampler(game, config, network)
-        on_card = device == "cuda" and isinstance(self.sampler, PlaneSampler)
-        self.copies = [] if on_card else [copy.deepcopy(self.network) for _ in range(threads)]
+        on_gpu = device == "cuda" and isinstance(self.sampler, PlaneSampler)
+        self.copies = [] if on_gpu else [copy.deepcopy(self.network) for _ in range(threads)]
         decayed = [weight for weight in self.network.parameters() if weight.ndim > 1]
         plain = [weight for weight in self.network.parameters() if weight.ndim <= 1]
-        groups = [{"params": decayed, "weight_decay": config.decay}, {"params": plain, "weight_decay": 0.0}]
-        rate: Any = torch.tensor(config.rate, device=self.device) if on_card else config.rate
-        self.optimiser = torch.optim.AdamW(groups, lr=rate, foreach=True, capturable=on_card)
-        self.card = CardSteps(self) if on_card else None
+        groups = [{"params": decayed, "weight_decay": config.weight_decay}, {"params": plain, "weight_decay": 0.0}]
+        rate: Any = torch.tensor(config.learning_rate, device=self.device) if on_gpu else config.learning_rate
+        self.optimiser = torch.optim.AdamW(groups, lr=rate, foreach=True, capturable=on_gpu)
+        self.card = GraphedSteps(self) if on_gpu else None
         self.steps = 0
         if device == "cpu":
             torch.set_num_threads(1)
@@ -67,8 +67,12 @@ class Learner:
     ) -> Losses:
         """So many steps; `progress`, from 0 to 1, is how far the run has come."""
         config = self.config
-        falls = config.rate > 0 and config.rate_end > 0
-        rate = config.rate * (config.rate_end / config.rate) ** progress if falls else config.rate
+        falls = config.learning_rate > 0 and config.learning_rate_end > 0
+        rate = (
+            config.learning_rate * (config.learning_rate_end / config.learning_rate) ** progress
+            if falls
+            else config.learning_rate
+        )
         good = copy.deepcopy(self.network.state_dict())
         if self.card is not None:
             sums, done = self.card.learn(window, steps, rate, choose, stop)
@@ -101,14 +105,14 @@ class Learner:
 
     def _step(self, pool: ThreadPoolExecutor, window: Window, choose: np.random.Generator) -> torch.Tensor:
         count = len(self.copies)
-        shares = np.diff(np.linspace(0, self.config.batch, count + 1).round().astype(int)).tolist()
+        shares = np.diff(np.linspace(0, self.config.batch_size, count + 1).round().astype(int)).tolist()
         seeds = choose.integers(0, 1 << 62, count).tolist()
         results = list(pool.map(lambda job: self._share(window, *job), zip(self.copies, shares, seeds, strict=True)))
         self.optimiser.zero_grad(set_to_none=True)
         weights = list(self.network.parameters())
         for k, weight in enumerate(weights):
             weight.grad = torch.stack([gradients[k] for _, gradients in results]).sum(0)
-        norm = torch.nn.utils.clip_grad_norm_(weights, self.config.clip or math.inf)
+        norm = torch.nn.utils.clip_grad_norm_(weights, self.config.gradient_clip or math.inf)
         self.optimiser.step()
         self._average_statistics()
         self.steps += 1
@@ -122,7 +126,7 @@ class Learner:
         choose = np.random.default_rng(seed)
         with torch.autocast("cuda", torch.bfloat16, enabled=self.device.type == "cuda"):
             losses = self.sampler.loss(network, move(self.sampler.draw(window.rows, rows, choose), self.device))
-        policy_loss, value_loss = (loss / self.config.batch for loss in losses)
+        policy_loss, value_loss = (loss / self.config.batch_size for loss in losses)
         loss = policy_loss + self.config.value_weight * value_loss
         gradients = torch.autograd.grad(loss, list(network.parameters()))
         return torch.stack([policy_loss.detach(), value_loss.detach()]), gradients
@@ -140,7 +144,7 @@ class Learner:
     @property
     def kept(self) -> float:
         """The part of the average that a step leaves; less at first, when the average is still poor."""
-        return min(self.config.average, self.steps / (self.steps + 10))
+        return min(self.config.ema_decay, self.steps / (self.steps + 10))
 
     @torch.no_grad()
     def average(self, moved: Any) -> None:

@@ -12,23 +12,24 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ludus.arena.positions import read_positions
 from ludus.errors import BadOption
+from ludus.gpu.steps import WARM
+from ludus.grading.positions import read_positions
+from ludus.machine import cpu_count
 from ludus.nets.engines import fastest_engine, make_engine
 from ludus.nets.evaluator import load_all, make_evaluators
-from ludus.nets.network import are_rivals
-from ludus.train.card import WARM
+from ludus.nets.network import is_two_player_zero_sum
+from ludus.nets.rows import join
 from ludus.train.gating import play_off
 from ludus.train.learner import Learner
 from ludus.train.replay import Window
-from ludus.train.rows import join
 from ludus.train.selfplay import SelfPlay
-from ludus.train.trainer import cores, device_of, play_all
+from ludus.train.trainer import device_of, play_all
 
 if TYPE_CHECKING:
     from ludus.game import Game
-    from ludus.train.config import Config
-    from ludus.train.rows import Rows
+    from ludus.nets.rows import Rows
+    from ludus.runs.config import Config
 
 SECONDS = 1.5
 """For each figure."""
@@ -61,7 +62,7 @@ class Measured:
     learned: float
     """Rows that the learner takes in, a second."""
     engine: str
-    games_at_once: int
+    parallel_games: int
     workers: int
     learner_threads: int
     memory: int
@@ -72,11 +73,11 @@ class Measured:
     def seconds_a_row(self, config: Config) -> float:
         """Time to play one row and to learn from it, over the whole run."""
         last = config.simulations_end or config.simulations
-        searched = (config.simulations + last) / 2 + config.cap_simulations * (1 / config.cap_part - 1)
+        searched = (config.simulations + last) / 2 + config.fast_simulations * (1 / config.full_search_fraction - 1)
         return searched / self.simulations + config.reuse / self.learned
 
     def games_an_hour(self, config: Config) -> float:
-        return 3600 / self.seconds_a_row(config) / max(1.0, self.plies * config.cap_part)
+        return 3600 / self.seconds_a_row(config) / max(1.0, self.plies * config.full_search_fraction)
 
 
 def settings_for(game: Game) -> dict[str, Any]:
@@ -88,21 +89,21 @@ def settings_for(game: Game) -> dict[str, Any]:
     elif len(shape) != 3 or min(shape[1:]) < 3:
         settings |= {"network": "mlp", "blocks": 2, "width": 128}
     elif shape[1] * shape[2] <= 16:
-        settings |= {"blocks": 2, "width": 32, "iteration": 2048, "window": 8192, "batch": 256}
+        settings |= {"blocks": 2, "width": 32, "iteration_rows": 2048, "window_rows": 8192, "batch_size": 256}
     if game.most_legal > 16:
         settings["simulations"] = 32
     if fastest_engine() == "cuda":
-        settings |= {"at_once": True, "batch": 2048, "iteration": 65536, "window": 100_000}
+        settings |= {"concurrent_learning": True, "batch_size": 2048, "iteration_rows": 65536, "window_rows": 100_000}
     return settings
 
 
 def check_fit(game: Game, config: Config) -> None:
     """Refuse settings that this game cannot be trained with."""
-    for name in ("gating", "gating_uct", "resign"):
-        if getattr(config, name) and not are_rivals(game):
+    for name in ("gating", "gating_uct", "resign_threshold"):
+        if getattr(config, name) and not is_two_player_zero_sum(game):
             raise BadOption(f"{name} is for two rivals who move in turn; {game.name} is not such a game")
-    if config.grade_every:
-        read_positions(Path(config.grade_positions), game)  # or refuse it now, not after the first iteration
+    if config.evaluate_every:
+        read_positions(Path(config.evaluation_positions), game)  # or refuse it now, not after the first iteration
     if config.search == "gumbel" and game.simultaneous:
         raise BadOption(f"search = gumbel is for games in which players move in turn; {game.name} needs search = puct")
     if config.network == "graph" and game.simultaneous:
@@ -124,12 +125,12 @@ def measure(game: Game, config: Config) -> Measured:
         return [SelfPlay(game, config, each, max(1, games // count), seed) for seed, each in enumerate(evaluators)]
 
     best = _Played(0, 0.0, [], None)
-    for games in [config.games_at_once] if config.games_at_once else GAMES[device]:
-        workers = made(games, config.workers or (cores() if device == "cpu" else FORESTS))
-        if device == "cuda" and not workers[0].on_card and not config.workers:
-            workers = made(games, cores())
+    for games in [config.parallel_games] if config.parallel_games else GAMES[device]:
+        workers = made(games, config.workers or (cpu_count() if device == "cpu" else FORESTS))
+        if device == "cuda" and not workers[0].on_gpu and not config.workers:
+            workers = made(games, cpu_count())
         warm = play_all(workers, 1, 2, lambda: False)  # compiles
-        if config.rating_games and are_rivals(game):
+        if config.rating_games and is_two_player_zero_sum(game):
             judge = workers[0].evaluator
             play_off(game, judge, judge, 2, 2, 1, 0, config.gating_uct and 2)  # likewise
         for worker in workers:
@@ -141,13 +142,13 @@ def measure(game: Game, config: Config) -> Measured:
     evaluations = _evaluate(workers)
     window = Window(game, config, rows)
     speed, threads = 0.0, config.learner_threads or 1
-    for tried in [threads] if config.learner_threads or device == "cuda" else sorted({1, cores()}):
+    for tried in [threads] if config.learner_threads or device == "cuda" else sorted({1, cpu_count()}):
         learned = _learn(Learner(game, network, config, device, tried), window)
         if learned > speed:
             speed, threads = learned, tried
     finished = sum(worker.finished for worker in workers)
     plies = sum(worker.plies_finished for worker in workers) / max(1, finished)
-    window_bytes = int(rows.bytes / max(1, len(rows)) * config.window_most)
+    window_bytes = int(rows.bytes / max(1, len(rows)) * config.window_limit)
     return Measured(
         parameters=sum(weight.numel() for weight in network.parameters()),
         evaluations=evaluations,
@@ -155,7 +156,7 @@ def measure(game: Game, config: Config) -> Measured:
         plies=plies,
         learned=speed,
         engine=engine,
-        games_at_once=best.games,
+        parallel_games=best.games,
         workers=len(workers),
         learner_threads=threads,
         memory=sum(worker.forest.bytes for worker in workers) + window_bytes,
@@ -164,9 +165,9 @@ def measure(game: Game, config: Config) -> Measured:
 
 
 def told_of(worker: SelfPlay) -> str:
-    if worker.off_card:
-        return f"; the trees stay on the processor: {worker.off_card}"
-    return "; the trees grow on the GPU" if worker.on_card else ""
+    if worker.off_gpu:
+        return f"; the trees stay on the processor: {worker.off_gpu}"
+    return "; the trees grow on the GPU" if worker.on_gpu else ""
 
 
 def _choose_engine(config: Config, network: Any) -> tuple[str, Any]:
@@ -244,7 +245,7 @@ def _learn(learner: Learner, window: Window) -> float:
     began = time.perf_counter()
     steps = learner.steps
     learner.learn(window, 1 << 30, 0.0, choose, lambda: time.perf_counter() > began + SECONDS)
-    return (learner.steps - steps) * learner.config.batch / (time.perf_counter() - began)
+    return (learner.steps - steps) * learner.config.batch_size / (time.perf_counter() - began)
 
 
 def plan(config: Config, measured: Measured, seconds: float | None, games: int | None, steps: int | None) -> Config:
@@ -253,21 +254,21 @@ def plan(config: Config, measured: Measured, seconds: float | None, games: int |
     if seconds is not None:
         rows = seconds / measured.seconds_a_row(config)
     if games is not None:
-        rows = games * max(1.0, measured.plies) * config.cap_part
+        rows = games * max(1.0, measured.plies) * config.full_search_fraction
     if steps is not None:
-        rows = steps * config.batch / max(config.reuse, 1e-9)
+        rows = steps * config.batch_size / max(config.reuse, 1e-9)
     rounds, batch = int(rows / ROUNDS), int(rows * config.reuse / STEPS)
-    games_at_once = measured.games_at_once
-    if seconds is not None and not config.games_at_once:  # or the first games would end late
+    parallel_games = measured.parallel_games
+    if seconds is not None and not config.parallel_games:  # or the first games would end late
         affordable = seconds * FIRST_GAMES * measured.simulations / (max(1.0, measured.plies) * config.simulations)
-        games_at_once = min(games_at_once, max(8 * measured.workers, int(affordable)))
+        parallel_games = min(parallel_games, max(8 * measured.workers, int(affordable)))
     return dataclasses.replace(
         config,
-        budget_rows=config.budget_rows or int(rows),
-        iteration=min(config.iteration, max(256, rounds)),
-        batch=min(config.batch, max(64, batch)),
+        planned_rows=config.planned_rows or int(rows),
+        iteration_rows=min(config.iteration_rows, max(256, rounds)),
+        batch_size=min(config.batch_size, max(64, batch)),
         engine=measured.engine,
-        games_at_once=games_at_once,
+        parallel_games=parallel_games,
         workers=measured.workers,
         learner_threads=measured.learner_threads,
     )

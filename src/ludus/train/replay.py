@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ludus.train.rows import Rows, join, last_rows
+from ludus.nets.rows import Rows, join, last_rows
 
 if TYPE_CHECKING:
     from ludus.game import Game
-    from ludus.train.config import Config
+    from ludus.runs.config import Config
 
 
 class Window:
@@ -27,6 +27,8 @@ class Window:
     def size(self) -> int:
         """How many rows the window holds: at first all of `window`, then it grows by a power of their number."""
         config = self.config
-        if self.total <= config.window:
-            return config.window
-        return min(config.window_most, int(config.window * (self.total / config.window) ** config.window_power))
+        if self.total <= config.window_rows:
+            return config.window_rows
+        return min(
+            config.window_limit, int(config.window_rows * (self.total / config.window_rows) ** config.window_power)
+        )

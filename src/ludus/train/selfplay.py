@@ -12,19 +12,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ludus.chance import generators
 from ludus.errors import Unsuitable
 from ludus.native import below, kernel, part, uniform
+from ludus.nets.rows import Rows, empty_rows, join, pick_rows
+from ludus.rng import generators
 from ludus.rules import EVERYONE, legal, outcome, play, play_together, reset, to_move
 from ludus.search.forest import Forest
 from ludus.search.gumbel import gumbel
 from ludus.search.puct import Puct
 from ludus.search.tree import LOST, NOTHING
-from ludus.train.rows import Rows, empty_rows, join, pick_rows
 
 if TYPE_CHECKING:
     from ludus.game import Game
-    from ludus.train.config import Config
+    from ludus.runs.config import Config
 
 
 @part
@@ -213,15 +213,15 @@ class SelfPlay:
 
     def __init__(self, game: Game, config: Config, evaluator: Any, games: int, seed: int):
         self.game, self.config, self.evaluator, self.games = game.compile(), config, evaluator, games
-        self.most_simulations = max(config.simulations, config.simulations_end, config.cap_simulations)
-        self.off_card = ""
+        self.most_simulations = max(config.simulations, config.simulations_end, config.fast_simulations)
+        self.off_gpu = ""
         """Why the trees stay on the processor although the network is on a card."""
         self.forest = self._forest(seed)
         self.random = generators(seed + 1_000_003, games)
         self.choose = np.random.default_rng(seed)
         self.states = game.new_states(games)
         self.plies = np.zeros(games, np.int32)
-        self.resigning = Resigning(config.resign, games)
+        self.resigning = Resigning(config.resign_threshold, games)
         self.steps: list[Step] = []
         self.rows_known = 0
         """Rows in `steps` whose games are over."""
@@ -246,28 +246,28 @@ class SelfPlay:
     def _forest(self, seed: int) -> Forest:
         """On the card, if the network is there and the rules can be."""
         config, nodes = self.config, self.most_simulations + 1
-        rules = [self._rule(config.simulations), *([Puct(config.c_puct)] if config.cap_part < 1 else [])]
+        rules = [self._rule(config.simulations), *([Puct(config.c_puct)] if config.full_search_fraction < 1 else [])]
         if hasattr(getattr(self.evaluator, "engine", None), "runs") and self.game.parallel:
-            from ludus.nets.card_forest import CardForest
+            from ludus.gpu.forest import GpuForest
 
             try:
-                return CardForest(self.game, rules, self.evaluator, trees=self.games, nodes=nodes, seed=seed)
+                return GpuForest(self.game, rules, self.evaluator, trees=self.games, nodes=nodes, seed=seed)
             except Unsuitable as error:
-                self.off_card = str(error)
+                self.off_gpu = str(error)
         return Forest(self.game, rules[0], trees=self.games, nodes=nodes, seed=seed)
 
     @property
-    def on_card(self) -> bool:
+    def on_gpu(self) -> bool:
         """Do the trees grow on a GPU?"""
         return type(self.forest) is not Forest
 
     def _rule(self, simulations: int) -> Any:
         if self.config.search == "gumbel" and not self.game.simultaneous:
-            considered = min(self.config.considered, self.game.most_legal)
+            considered = min(self.config.considered_moves, self.game.most_legal)
             return gumbel(simulations, considered, room=self.most_simulations)
-        from ludus.search.explore import Explore
+        from ludus.search.noisy_puct import NoisyPuct
 
-        return Explore(self.config.c_puct, 0.2, self.config.noise, self.config.forced)
+        return NoisyPuct(self.config.c_puct, 0.2, self.config.noise_weight, self.config.forced_playouts)
 
     def _begin(self, which: np.ndarray) -> None:
         begin_games(
@@ -298,8 +298,8 @@ class SelfPlay:
         """A move of every game."""
         config, forest = self.config, self.forest
         full = np.ones(self.games, np.bool_)
-        if config.cap_part < 1:
-            full = self.choose.random(self.games) < config.cap_part
+        if config.full_search_fraction < 1:
+            full = self.choose.random(self.games) < config.full_search_fraction
         forest.plant(self.states)
         if full.any():
             forest.rule = self._rule(simulations)
@@ -308,7 +308,7 @@ class SelfPlay:
         edges, policy = forest.conclude()
         if not full.all():
             forest.rule = Puct(config.c_puct)
-            budgets = np.where(full, 0, config.cap_simulations)
+            budgets = np.where(full, 0, config.fast_simulations)
             self.simulations += forest.search(self.evaluator, simulations=budgets)
             cheap = forest.conclude()
             edges[~full], policy[~full] = cheap[0][~full], cheap[1][~full]
@@ -349,7 +349,7 @@ class SelfPlay:
             over,
         )
         game.raise_pending()
-        if config.resign:
+        if config.resign_threshold:
             self.resigning.look(self._players, self._expected, full, over, results)
         self._remember(before, full)
         self.plies += 1
@@ -360,8 +360,8 @@ class SelfPlay:
             self._begin(over)
 
     def _add_noise(self) -> None:
-        """Dirichlet noise for the root's moves, where the rule takes it (see search/explore.py)."""
-        if self.config.noise and (self.config.search == "puct" or self.game.simultaneous):
+        """Dirichlet noise for the root's moves, where the rule takes it (see search/noisy_puct.py)."""
+        if self.config.noise_weight and (self.config.search == "puct" or self.game.simultaneous):
             bonus = self.forest.trees.bonus
             concentrate(self.game.rules, self.states, self.config.noise_alpha, self._legal, bonus)
             self.game.raise_pending()
@@ -377,9 +377,9 @@ class SelfPlay:
         trees = chosen // blocks
         total = len(self._players)
         weights = np.ones(total, np.float32)
-        if self.config.surprise and len(chosen):
+        if self.config.surprise_weight and len(chosen):
             mean = max(1e-6, float(self._surprise[chosen].mean()))
-            weights += np.float32(self.config.surprise) * (self._surprise / np.float32(mean) - 1)
+            weights += np.float32(self.config.surprise_weight) * (self._surprise / np.float32(mean) - 1)
         rows = Rows(
             states if blocks == 1 else np.repeat(states, blocks, axis=0),
             self._players,

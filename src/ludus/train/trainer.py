@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import json
-import os
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -16,19 +15,19 @@ import torch
 
 from ludus.nets.engines import fastest_engine
 from ludus.nets.evaluator import load_all, make_evaluator, make_evaluators
-from ludus.nets.network import are_rivals
-from ludus.train.exam import open_exam
-from ludus.train.files import Writer
+from ludus.nets.network import is_two_player_zero_sum
+from ludus.nets.rows import Rows, empty_rows, join
+from ludus.runs.files import Writer
+from ludus.runs.run import detached, first_weights
+from ludus.train.evaluation import open_evaluation
 from ludus.train.gating import Ladder, UctGate, passes, play_off
 from ludus.train.learner import Learner, Losses
 from ludus.train.replay import Window
-from ludus.train.rows import Rows, empty_rows, join
-from ludus.train.run import detached, first_weights
 from ludus.train.selfplay import SelfPlay, Step
 
 if TYPE_CHECKING:
-    from ludus.train.config import Config
-    from ludus.train.run import Run
+    from ludus.runs.config import Config
+    from ludus.runs.run import Run
 
 GAMES = 128
 """Games at once, where nobody measured how many are best."""
@@ -78,25 +77,25 @@ class Trainer:
     def __init__(self, run: Run):
         self.run, self.game, self.config = run, run.game.compile(), run.config
         config = self.config
-        self.exam = open_exam(run)
+        self.exam = open_evaluation(run)
         workers = config.workers or 1
         torch.manual_seed(config.seed)
         network = config.make_network(self.game)
-        if config.start and run.whole_checkpoint() is None:
-            network.load_state_dict(first_weights(config.start, self.game, network))
+        if config.initial_run and run.whole_checkpoint() is None:
+            network.load_state_dict(first_weights(config.initial_run, self.game, network))
         self.learner = Learner(self.game, network, config, device_of(config), config.learner_threads or 1)
         self.choose = np.random.default_rng(config.seed)
         gated = config.gating or config.gating_uct
         self.best = copy.deepcopy(self.learner.player) if gated else self.learner.player
         """The weights that play: with gating, those that were not yet beaten."""
         self.evaluators = make_evaluators(self.game, self.best, config.engine, workers)
-        shares = np.diff(np.linspace(0, config.games_at_once or GAMES, workers + 1).round().astype(int))
+        shares = np.diff(np.linspace(0, config.parallel_games or GAMES, workers + 1).round().astype(int))
         self.workers = [
             SelfPlay(self.game, config, evaluator, max(1, int(share)), 7919 * config.seed + i)
             for i, (evaluator, share) in enumerate(zip(self.evaluators, shares, strict=True))
         ]
         self.window = Window(self.game, config, empty_rows(self.game.new_states(1), self.game.players))
-        self.writer = Writer(beside=config.at_once)
+        self.writer = Writer(beside=config.concurrent_learning)
         self.iteration = 0
         self.seconds = 0.0
         self.counted = time.perf_counter()
@@ -104,7 +103,7 @@ class Trainer:
         self.rating_seconds = 0.0
         self.steps_owed = 0.0
         self.uct_gate = UctGate(config.gating_uct)
-        self.ladder = Ladder(self.learner.player) if config.rating_games and are_rivals(self.game) else None
+        self.ladder = Ladder(self.learner.player) if config.rating_games and is_two_player_zero_sum(self.game) else None
         self.gate: tuple[int, int, int, bool] | None = None
         """Wins, draws and losses of the last new network against the best, and whether it took its place."""
 
@@ -113,7 +112,7 @@ class Trainer:
     @property
     def progress(self) -> float:
         """How far the run has come, from 0 to 1, by its own plan."""
-        return min(1.0, self.window.total / self.config.budget_rows) if self.config.budget_rows else 0.0
+        return min(1.0, self.window.total / self.config.planned_rows) if self.config.planned_rows else 0.0
 
     @property
     def simulations(self) -> int:
@@ -126,7 +125,9 @@ class Trainer:
         before = sum(worker.simulations for worker in self.workers)
         games = sum(worker.finished for worker in self.workers)
         plies = sum(worker.plies_finished for worker in self.workers)
-        if self.config.at_once:  # the learner has the rows of the iterations before, so neither waits for the other
+        if (
+            self.config.concurrent_learning
+        ):  # the learner has the rows of the iterations before, so neither waits for the other
             with ThreadPoolExecutor(1) as beside:
                 learning = beside.submit(timed, lambda: self._learn(stop))
                 rows, play_seconds = timed(lambda: self._play(stop))
@@ -157,7 +158,7 @@ class Trainer:
             seconds=self.seconds,
             plies=lengths / max(1, finished - games),
             simulations_per_second=(sum(worker.simulations for worker in self.workers) - before) / play_seconds,
-            rows_per_second=steps * self.config.batch / max(1e-9, learn_seconds),
+            rows_per_second=steps * self.config.batch_size / max(1e-9, learn_seconds),
             play_seconds=play_seconds,
             learn_seconds=learn_seconds,
             simulations=self.simulations,
@@ -173,11 +174,11 @@ class Trainer:
         return report
 
     def _play(self, stop: Callable[[], bool]) -> Rows:
-        return play_all(self.workers, -(-self.config.iteration // len(self.workers)), self.simulations, stop)
+        return play_all(self.workers, -(-self.config.iteration_rows // len(self.workers)), self.simulations, stop)
 
     def _add(self, rows: Rows) -> None:
         self.window.add(rows)
-        self.steps_owed += len(rows) * self.config.reuse / self.config.batch
+        self.steps_owed += len(rows) * self.config.reuse / self.config.batch_size
 
     def _learn(self, stop: Callable[[], bool]) -> tuple[Losses, int]:
         """As many steps as the rows so far are worth."""
@@ -331,7 +332,7 @@ def pack(worker: SelfPlay) -> dict[str, np.ndarray]:
 
 
 def unpack(worker: SelfPlay, state: dict[str, np.ndarray]) -> None:
-    from ludus.train.rows import pick_rows
+    from ludus.nets.rows import pick_rows
 
     worker.states[...] = state["states"]
     worker.plies[...] = state["plies"]
@@ -361,7 +362,3 @@ def timed(work: Callable[[], Any]) -> tuple[Any, float]:
 def device_of(config: Config) -> str:
     """Where the learner works: on the card, if the network plays there."""
     return "cuda" if fastest_engine(config.engine) == "cuda" else "cpu"
-
-
-def cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -1,0 +1,175 @@
+"""Who exactly played: results are added up by identity, so agents that may differ in strength must never share one.
+
+An identity says all that can matter: the kind, its budget and every option with defaults filled in, the checkpoint and
+a digest of its weights, the version of Ludus; where the budget is a time, the machine as well. Two spellings of one
+agent, such as `uct` and `uct:10000`, have the same.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import importlib
+import inspect
+import platform
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ludus.agents.budget import Budget
+from ludus.agents.naming import KINDS, Spec, parse
+from ludus.errors import BadAgent
+from ludus.machine import cpu_name
+
+if TYPE_CHECKING:
+    from ludus.game import Game
+
+DEFAULTS = {"engine": "auto"}
+"""Defaults of options that an agent's class does not know, as they are spent before it is made."""
+
+
+@dataclass(frozen=True)
+class Identity:
+    """An agent, told apart from all others."""
+
+    text: str
+    """All that can matter: equal for equal agents only."""
+    label: str
+    """Short, for tables; rarely, two agents share one (see `labels`)."""
+    name: str
+    """Makes the agent again, and also later: with the checkpoint's number, where the user's name meant the latest."""
+    kind: str
+    run: str = ""
+    """The folder of the run that its network is from, if it has one,"""
+    checkpoint: int | None = None
+    """and the checkpoint."""
+
+
+def identity(name: str, game: Game) -> str:
+    """The full identity of the agent of that name."""
+    return identify(name, game).text
+
+
+def identify(name: str, game: Game) -> Identity:
+    """All about the agent of that name, which need not be made for it."""
+    from ludus import __version__
+
+    spec = parse(name)
+    if spec.kind == "human":
+        raise BadAgent("games of people are not recorded: nobody knows how strong they are that day")
+    options, defaults = _options(spec)
+    budget = spec.budget or getattr(_module(spec.kind), "BUDGET", None)
+    facts: dict[str, Any] = {}
+    words, run, checkpoint = list(spec.words), "", None
+    if takes_run(name):
+        run, checkpoint, facts["network"] = _network(spec, game)
+        facts["checkpoint"] = checkpoint
+        words = [f"{run}@{checkpoint}"]
+    elif words:
+        facts["words"] = ":".join(words)
+    if budget is not None:
+        facts["budget"] = _in_full(budget)
+    facts.update(sorted(options.items()))
+    changed = [f"{key}={_written(value)}" for key, value in sorted(options.items()) if value != defaults.get(key)]
+    tail = [*([str(budget)] if budget else []), *changed]
+    short = [f"{Path(run).name}@{checkpoint}"] if run else words
+    return Identity(
+        f"{spec.kind}({', '.join(f'{key}={value}' for key, value in facts.items())}) ludus {__version__}",
+        ":".join([spec.kind, *short, *tail]),
+        ":".join([spec.kind, *words, *tail]),
+        spec.kind,
+        run,
+        checkpoint,
+    )
+
+
+def takes_run(name: str) -> bool:
+    """Does this agent play with the network of a run?"""
+    return "engine" in getattr(_module(parse(name).kind), "OPTIONS", {})
+
+
+def with_time(name: str, seconds: float) -> str:
+    """The same agent with so many seconds a move. Those that need no time worth counting stay as they are."""
+    spec = parse(name)
+    if spec.kind in ("human", "solver", "adversarial"):
+        raise BadAgent(f"{name} cannot be given a time a move; agents that can are uct, zero and rollout")
+    if not hasattr(_module(spec.kind), "BUDGET"):
+        return name
+    given = [f"{key}={value}" for key, value in spec.options.items()]
+    return ":".join([spec.kind, *spec.words, str(Budget(seconds=seconds)), *given])
+
+
+def labels(identities: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """A label for each identity, from pairs of (text, label): two that share one get a mark to tell them apart."""
+    texts = dict(identities)
+    shared = [label for label in texts.values() if list(texts.values()).count(label) > 1]
+    return {
+        text: f"{label} #{_digest(text.encode())[:4]}" if label in shared else label for text, label in texts.items()
+    }
+
+
+# --- The parts --------------------------------------------------------------------------------------------------------
+
+
+def _module(kind: str) -> Any:
+    """Where a kind of agent is at home; None for a kind that a program has added as a function."""
+    home = KINDS[kind]
+    return importlib.import_module(home) if isinstance(home, str) else None
+
+
+def _options(spec: Spec) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Every option of the kind with the value that it has, and with its default."""
+    module = _module(spec.kind)
+    readers = getattr(module, "OPTIONS", None)
+    if readers is None:  # none, or a kind that does not say which it has
+        return dict(spec.options), {}
+    # What `make` promises to return is the class of the agent; the defaults are those of its parameters.
+    parameters = inspect.signature(getattr(module, module.make.__annotations__["return"])).parameters
+    defaults = {key: parameters[key].default if key in parameters else DEFAULTS[key] for key in readers}
+    return {**defaults, **spec.read_options(readers)}, defaults
+
+
+def _network(spec: Spec, game: Game) -> tuple[str, int, str]:
+    """The folder of the run, the checkpoint, and the digest of its weights."""
+    from ludus.agents.zero import run_named
+    from ludus.runs.files import BadRun
+    from ludus.runs.run import open_run
+
+    run, checkpoint = open_run(run_named(spec), game)
+    known = run.checkpoints()
+    if checkpoint is None:
+        checkpoint = known[-1] if known else None
+    if checkpoint is None or checkpoint not in known:
+        raise BadRun(f"{run.folder} has no checkpoint {'yet' if checkpoint is None else checkpoint}")
+    file = run.checkpoint(checkpoint) / "player.safetensors"
+    return str(run.folder), checkpoint, _digest_of_file(file, file.stat().st_mtime_ns)
+
+
+@functools.lru_cache(maxsize=4096)
+def _digest_of_file(file: Path, changed: int) -> str:
+    """`changed` is when: another file of the same name is read anew."""
+    return _digest(file.read_bytes())
+
+
+def _digest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()[:12]
+
+
+def _in_full(budget: Budget) -> str:
+    return str(budget) if budget.seconds is None else f"{budget} on {this_machine()}"
+
+
+@functools.cache
+def this_machine() -> str:
+    """Its name and its processor: what a second is worth."""
+    return f"{platform.node()}, {cpu_name()}"
+
+
+def _written(value: Any) -> str:
+    """An option as a name gives it."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return np.format_float_positional(value, trim="-") if isinstance(value, float) else str(value)

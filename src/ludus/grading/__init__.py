@@ -1,0 +1,1 @@
+"""Positions whose exact value is known, and moves graded by them."""

@@ -1,0 +1,263 @@
+"""A run is a folder that a person can open.
+
+    config.toml           the game and all settings
+    about.json            code version, machine, when it began
+    games/000012.npz      the rows of iteration 12 (see rows.py)
+    checkpoints/000012/   player.safetensors: the weights that play, with what made them
+                          learner.safetensors, state.npz: all else that is needed to go on, in the latest two
+    log.jsonl             a line for each iteration
+    positions.txt         what its exams ask, if it has any (see exam.py, grading/positions.py)
+    results.sqlite        games of its checkpoints in the arena (see arena/store.py)
+    arena.toml            what that arena plays, if somebody says so (see arena/roster.py)
+
+Files are written whole or not at all. A run that was killed goes on from its latest checkpoint; games of an iteration
+that it had not finished are played again, move for move the same.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import platform
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ludus.errors import LudusError
+from ludus.runs.config import Config, read_toml, with_settings, write_toml
+from ludus.runs.files import BadRun, remove, write_bytes, write_whole
+from ludus.nets.rows import Rows
+
+if TYPE_CHECKING:
+    from ludus.game import Game
+
+KEPT = 2
+"""Checkpoints that hold all that is needed to go on; older ones keep the weights that play."""
+
+
+NETWORK = ("network", "blocks", "width", "size_free", "roles", "soft_policy_weight", "reply_policy_weight", "dropout")
+"""The settings that make a network what it is."""
+
+
+class Run:
+    """The folder of a run, and its files."""
+
+    def __init__(self, folder: Path, game: Game, config: Config, trained: str | None = None):
+        self.folder, self.game, self.config = folder, game, config
+        self.trained = trained or game.identity
+        """The identity of the game that it trains; `game` may be another size of it (see `open`)."""
+
+    # --- making and opening -------------------------------------------------------------------------------------------
+
+    @classmethod
+    def create(cls, folder: Path, game: Game, config: Config) -> Run:
+        """A new run; the folder must not hold one."""
+        if (folder / "config.toml").exists():
+            raise BadRun(f"{folder} holds a run already: ludus train --resume {folder} goes on with it")
+        from ludus import __version__
+
+        run = cls(folder, game, config)
+        about = {
+            "ludus": __version__,
+            "game": game.identity,
+            "python": platform.python_version(),
+            "machine": f"{platform.machine()}, {platform.system()}",
+            "began": time.strftime("%Y-%m-%d %H:%M:%S"),
+        }
+        write_whole(folder / "about.json", lambda path: write_bytes(path, json.dumps(about, indent=2) + "\n"))
+        text = write_toml(game.name, game.options_in_use(), config)
+        write_whole(folder / "config.toml", lambda path: write_bytes(path, text))
+        return run
+
+    @classmethod
+    def open(cls, folder: Path, game: Game | None = None, any_size: bool = False) -> Run:
+        """A run that exists; `game` where it is not one of a name (a file of your own), or to check that it fits.
+
+        With `any_size`, to play only: `game` may have other options, if the network is free of sizes.
+        """
+        from ludus.registry import make
+
+        if not (folder / "config.toml").is_file():
+            raise BadRun(f"{folder} is not a run: it has no config.toml")
+        name, options, settings = read_toml(folder / "config.toml")
+        try:
+            if game is None:
+                game = make(str(name), **options)
+            about = json.loads((folder / "about.json").read_text())
+        except (OSError, ValueError) as error:
+            raise BadRun(f"{folder} cannot be read: {error}") from None
+        config, trained = with_settings(Config(), settings), str(about.get("game"))
+        if trained != game.identity and not (any_size and config.fits_all_sizes and _are_kin(trained, game)):
+            hint = "; weights for every size are trained with --set size_free=yes, or network=graph"
+            told = f"{folder} is a run of {trained}, not of {game.identity}"
+            raise BadRun(told + (hint if any_size and _are_kin(trained, game) else ""))
+        return cls(folder, game, config, trained)
+
+    # --- checkpoints --------------------------------------------------------------------------------------------------
+
+    def checkpoints(self) -> list[int]:
+        """The iterations that have a checkpoint, in order."""
+        found = (self.folder / "checkpoints").glob("[0-9]*")
+        return sorted(int(path.name) for path in found if (path / "player.safetensors").is_file())
+
+    def checkpoint(self, iteration: int) -> Path:
+        return self.folder / "checkpoints" / f"{iteration:06d}"
+
+    def save(
+        self,
+        iteration: int,
+        player: dict[str, Any],
+        learner: dict[str, Any],
+        state: dict[str, np.ndarray],
+        facts: dict,
+    ) -> None:
+        """Write a checkpoint: the weights that play, and all that is needed to go on. Tensors as `detached` gives."""
+        from safetensors.torch import save_file
+
+        about = {"game": self.game.identity, "iteration": str(iteration), "facts": json.dumps(facts)}
+        about["network"] = json.dumps({key: getattr(self.config, key) for key in NETWORK})
+
+        def write(folder: Path) -> None:
+            folder.mkdir()
+            save_file(player, folder / "player.safetensors", about)
+            save_file(learner, folder / "learner.safetensors", about)
+            np.savez(folder / "state.npz", **state)  # type: ignore[arg-type]
+
+        write_whole(self.checkpoint(iteration), write)
+        for old in self.checkpoints()[:-KEPT]:
+            for name in ("learner.safetensors", "state.npz"):
+                remove(self.checkpoint(old) / name)
+
+    def load_player(self, iteration: int | None = None) -> tuple[Any, dict[str, Any]]:
+        """The network that plays, at one checkpoint or the latest, and the facts about it."""
+        from safetensors import safe_open
+
+        known = self.checkpoints()
+        if not known:
+            raise BadRun(f"{self.folder} has no checkpoint yet")
+        iteration = known[-1] if iteration is None else iteration
+        if iteration not in known:
+            near = min(known, key=lambda other: abs(other - iteration))
+            raise BadRun(f"{self.folder} has no checkpoint {iteration}; the nearest is {near}, the last {known[-1]}")
+        path = self.checkpoint(iteration) / "player.safetensors"
+        with self._reading(path), safe_open(path, "pt") as file:
+            about = file.metadata() or {}
+            if about.get("game") != self.trained:
+                raise BadRun(f"{path} is of {about.get('game')}, not of {self.trained}")
+            network = with_settings(Config(), json.loads(about["network"])).make_network(self.game)
+            weights = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118
+            if self.game.identity != self.trained and not fits(network, weights):
+                told = f"{path} is of {self.trained}, and does not fit {self.game.identity}"
+                raise BadRun(f"{told}: more than sizes differ in what a network sees")
+            network.load_state_dict(weights)
+        return network.eval(), {"iteration": iteration, **json.loads(about["facts"])}
+
+    def load_state(self, iteration: int) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+        """What `save` was given as learner and state."""
+        from safetensors.torch import load_file
+
+        folder = self.checkpoint(iteration)
+        with self._reading(folder / "learner.safetensors"):
+            learner = load_file(folder / "learner.safetensors")
+        with self._reading(folder / "state.npz"), np.load(folder / "state.npz") as file:
+            return learner, {name: file[name] for name in file.files}
+
+    def whole_checkpoint(self) -> int | None:
+        """The latest checkpoint from which the run can go on."""
+        whole = [i for i in self.checkpoints() if (self.checkpoint(i) / "state.npz").is_file()]
+        return whole[-1] if whole else None
+
+    @contextlib.contextmanager
+    def _reading(self, path: Path) -> Any:
+        try:
+            yield
+        except LudusError:
+            raise
+        except Exception as error:
+            raise BadRun(
+                f"{path} is damaged ({type(error).__name__}): remove that checkpoint to go on from an earlier one"
+            ) from error
+
+    # --- games and log ------------------------------------------------------------------------------------------------
+
+    def save_rows(self, iteration: int, rows: Rows) -> None:
+        def write(path: Path) -> None:
+            with path.open("wb") as file:
+                np.savez_compressed(file, **rows._asdict())
+
+        write_whole(self.folder / "games" / f"{iteration:06d}.npz", write)
+
+    def load_rows(self, last: int, wanted: int) -> list[Rows]:
+        """The rows of iterations up to `last`, as many of the latest as it takes to have `wanted`; oldest first."""
+        parts: list[Rows] = []
+        count = 0
+        for iteration in range(last, 0, -1):
+            path = self.folder / "games" / f"{iteration:06d}.npz"
+            with self._reading(path), np.load(path) as file:
+                parts.append(Rows(**{name: file[name] for name in Rows._fields}))
+            count += len(parts[-1])
+            if count >= wanted:
+                break
+        return parts[::-1]
+
+    def forget_after(self, iteration: int) -> None:
+        """Remove what a killed process left of later iterations: they are played again."""
+        for path in (self.folder / "games").glob("[0-9]*.npz"):
+            if int(path.stem) > iteration:
+                remove(path)
+        lines = [line for line in self.log() if line.get("iteration", 0) <= iteration]
+        if (self.folder / "log.jsonl").exists():
+            text = "".join(json.dumps(line) + "\n" for line in lines)
+            write_whole(self.folder / "log.jsonl", lambda path: write_bytes(path, text))
+
+    def add_to_log(self, line: dict[str, Any]) -> None:
+        with (self.folder / "log.jsonl").open("a") as file:
+            file.write(json.dumps(line) + "\n")
+
+    def log(self) -> list[dict[str, Any]]:
+        """All lines but one that a killed process left unfinished."""
+        lines = []
+        path = self.folder / "log.jsonl"
+        for line in path.read_text().splitlines() if path.exists() else []:
+            with contextlib.suppress(ValueError):
+                lines.append(json.loads(line))
+        return lines
+
+
+def open_run(name: str, game: Game | None = None) -> tuple[Run, int | None]:
+    """A run, and a checkpoint of it, from RUN or RUN@40; to play `game`, which may be another size of its own."""
+    folder, at, checkpoint = name.rpartition("@")
+    if not at:
+        return Run.open(Path(name), game, any_size=True), None
+    if not checkpoint.isdecimal():
+        raise BadRun(f"{checkpoint!r} is no checkpoint; write {folder}@40")
+    return Run.open(Path(folder), game, any_size=True), int(checkpoint)
+
+
+def first_weights(name: str, game: Game, network: Any) -> dict[str, Any]:
+    """The weights of another run's network, RUN or RUN@40, for one that begins with them."""
+    run, checkpoint = open_run(name, game)
+    weights = run.load_player(checkpoint)[0].state_dict()
+    if not fits(network, weights):
+        shown = ", ".join(f"{key}={getattr(run.config, key)}" for key in NETWORK)
+        raise BadRun(f"{name} has another network than this run; these settings must be the same: {shown}")
+    return weights
+
+
+def fits(network: Any, weights: dict[str, Any]) -> bool:
+    """Can the network take these weights?"""
+    mine = {name: weight.shape for name, weight in network.state_dict().items()}
+    return mine == {name: weight.shape for name, weight in weights.items()}
+
+
+def _are_kin(identity: str, game: Game) -> bool:
+    """Is a game of that identity this one, but for its options?"""
+    name, version = identity.partition("(")[0], identity.rpartition(")v")[2]
+    return (name, version) == (game.name, str(game.version))
+
+
+def detached(tensors: dict[str, Any]) -> dict[str, Any]:
+    """Copies, as safetensors wants them: contiguous, none sharing its memory with another."""
+    return {name: tensor.detach().cpu().contiguous().clone() for name, tensor in tensors.items()}

@@ -1,0 +1,123 @@
+"""What this machine does: rates of playouts, searches and games, measured. Compiling is not counted."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from random import Random
+
+import numpy as np
+
+from ludus.game import Game, Position
+from ludus.machine import cpu_count
+from ludus.native import kernel
+from ludus.rng import generator
+from ludus.search.forest import Forest, Uniform
+from ludus.search.playouts import play_out
+from ludus.search.puct import Puct
+from ludus.search.tree import copy_state
+
+TREES = 64
+SIMULATIONS = 256
+"""What each tree of the forest runs before it starts anew, as in self-play."""
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One measurement."""
+
+    what: str
+    rate: float
+    """So many a second."""
+    unit: str
+    meaning: str
+
+
+@kernel
+def play_many(rules, start, states, random, actions, joint, values, count):
+    """Play `count` random games to the end from start[0]; states [1], actions [R], joint [P], values [P] are room."""
+    for _ in range(count):
+        copy_state(states, 0, start, 0)
+        play_out(rules, states[0], random, actions, joint, values)
+
+
+def measure(game: Game, seconds: float = 1.2) -> Iterator[Figure]:
+    """All figures of a game, each measured for about so many seconds."""
+    game.compile()
+    start = game.start()
+    threads = cpu_count()
+    yield playouts(game, start, seconds)
+    yield uct(game, start, seconds)
+    yield trees(game, start, seconds, 1)
+    if threads > 1:
+        yield trees(game, start, seconds, threads)
+    yield positions(start, seconds)
+
+
+def playouts(game: Game, start: Position, seconds: float) -> Figure:
+    states, random = game.new_states(1), generator(0)
+    actions = np.zeros(game.most_legal, np.int32)
+    joint, values = np.zeros(game.players, np.int32), np.zeros(game.players, np.float32)
+
+    def run(count: int) -> int:
+        play_many(game.rules, start.states, states, random, actions, joint, values, count)
+        game.raise_pending()
+        return count
+
+    rate = rate_of(run, seconds)
+    return Figure("random playouts", rate, "playouts/s", "whole games of random moves from the start, one thread")
+
+
+def uct(game: Game, start: Position, seconds: float) -> Figure:
+    forest = Forest(game, memory=1 << 28)
+
+    def run(count: int) -> int:
+        forest.plant(start)
+        return forest.search(simulations=count)
+
+    rate = rate_of(run, seconds, most=100_000)
+    return Figure("uct", rate, "simulations/s", "tree search with random playouts, one tree, one thread")
+
+
+def trees(game: Game, start: Position, seconds: float, threads: int) -> Figure:
+    forest = Forest(game, Puct(), trees=TREES, nodes=SIMULATIONS + 1, memory=1 << 30, threads=threads)
+    evaluator = Uniform()
+
+    def run(count: int) -> int:
+        forest.plant(start)
+        return forest.search(evaluator, simulations=min(count, SIMULATIONS))
+
+    rate = rate_of(run, seconds, most=SIMULATIONS)
+    meaning = f"{TREES} trees, null evaluator, {'one thread' if threads == 1 else f'{threads} threads'}"
+    return Figure("tree operations", rate, "simulations/s", meaning)
+
+
+def positions(start: Position, seconds: float) -> Figure:
+    random = Random(0)
+
+    def run(count: int) -> int:
+        for _ in range(count):
+            position = start
+            while not position.is_over:
+                position = position.play(random.choice(position.actions))
+        return count
+
+    rate = rate_of(run, seconds)
+    return Figure("games from Python", rate, "games/s", "whole random games, move by move through Position.play")
+
+
+def rate_of(run: Callable[[int], int], seconds: float, most: int = 1 << 30) -> float:
+    """How many a second `run(count)` does, which returns how many it did; at first it is run once, to compile it."""
+    run(1)
+    count, done, spent = 1, 0, 0.0
+    while spent < seconds:
+        began = time.perf_counter()
+        did = run(count)
+        took = time.perf_counter() - began
+        if did == 0:  # nothing to do: the game is solved, or over, at the start
+            return float("nan")
+        done, spent = done + did, spent + took
+        if took < 0.1 and count < most:
+            count, done, spent = min(most, 4 * count), 0, 0.0  # still too short to be measured well
+    return done / spent

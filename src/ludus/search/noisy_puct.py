@@ -1,0 +1,100 @@
+"""PUCT for self-play: noise at the root, playouts forced on moves that the noise suggests, and a policy without them.
+
+Below the root it is PUCT. The forced playouts, and their pruning from the policy to learn from, are those of KataGo
+(Wu, 2019).
+"""
+
+import math
+from typing import NamedTuple
+
+from ludus.rules import register
+from ludus.search.puct import choose as choose_below
+from ludus.search.visits import LOST, edge_value, most_visited, settles
+
+
+class NoisyPuct(NamedTuple):
+    c: float = 1.5
+    reduction: float = 0.2
+    noise: float = 0.25
+    """The part of a root move's prior that is noise: what lies in trees.bonus, as parts of their sum."""
+    forced: float = 2.0
+    """A root move that was tried is tried at least sqrt(forced * prior * simulations) times."""
+
+
+def total_noise(trees, tree, offset, count):
+    total = 1e-30
+    for i in range(offset, offset + count):
+        total += trees.bonus[tree, i]
+    return total
+
+
+def noisy_prior(rule, trees, tree, index, place, total):
+    return (1.0 - rule.noise) * abs(trees.edges[index].prior) + rule.noise * trees.bonus[tree, place] / total
+
+
+def choose(rule, trees, tree, node, first, count, player):
+    if node != trees.root[tree] or rule.noise == 0.0:
+        return choose_below(rule, trees, tree, node, first, count, player)
+    offset = first - trees.nodes[node].first
+    noise = total_noise(trees, tree, offset, count)
+    simulations = trees.nodes[node].visits
+    weight = rule.c * math.sqrt(max(1, simulations))
+    total = 0.0
+    visits = 0
+    for index in range(first, first + count):
+        if trees.edges[index].visits > 0 and trees.edges[index].total != LOST:
+            total += trees.edges[index].total
+            visits += trees.edges[index].visits
+    unseen = (trees.nodes[node].value[player] + total) / (1 + visits)
+    best = first
+    highest = -math.inf
+    for index in range(first, first + count):
+        edge = trees.edges[index]
+        if edge.total == LOST:
+            continue
+        prior = noisy_prior(rule, trees, tree, index, offset + index - first, noise)
+        if 0 < edge.visits < math.sqrt(rule.forced * prior * simulations) and edge.prior > 0.0:
+            return index
+        score = edge_value(edge, unseen) + weight * prior / (1 + edge.visits)
+        if score > highest:
+            highest = score
+            best = index
+    return best
+
+
+def decide(rule, trees, tree, node, first, count, player):
+    return most_visited(trees, node, first, count, player)
+
+
+def weigh(rule, trees, tree, node, first, count, player, policy):
+    """Visits, less those that were forced and found nothing: moves left with one visit get none."""
+    offset = first - trees.nodes[node].first
+    noise = total_noise(trees, tree, offset, count)
+    simulations = trees.nodes[node].visits
+    weight = rule.c * math.sqrt(max(1, simulations))
+    best = most_visited(trees, node, first, count, player)
+    edge = trees.edges[best]
+    goal = edge_value(edge, 0.0) + weight * abs(edge.prior) / (1 + edge.visits)
+    total = 0.0
+    for i in range(count):
+        edge = trees.edges[first + i]
+        if trees.nodes[node].solved:
+            policy[i] = 1.0 if settles(trees, node, edge, player) else 0.0
+        elif edge.total == LOST:
+            policy[i] = 0.0
+        else:
+            kept = float(edge.visits)
+            if first + i != best and edge.visits > 0:
+                prior = noisy_prior(rule, trees, tree, first + i, offset + i, noise)
+                needed = kept
+                if goal > edge_value(edge, 0.0):  # fewer visits would still not make it look better than the best
+                    needed = weight * abs(edge.prior) / (goal - edge_value(edge, 0.0)) - 1.0
+                kept = max(kept - math.sqrt(rule.forced * prior * simulations), min(kept, needed))
+                kept = kept if kept > 1.0 else 0.0
+            policy[i] = kept
+        total += policy[i]
+    for i in range(count):
+        policy[i] = policy[i] / total if total > 0.0 else 1.0 / count
+
+
+register(NoisyPuct, globals())

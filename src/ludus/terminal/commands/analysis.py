@@ -1,0 +1,118 @@
+"""Exact counts, exact values, speed, and promises kept."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from ludus.terminal.commands.app import app
+from ludus.terminal.commands.arguments import (
+    GameName,
+    Moves,
+    Options,
+    PositionText,
+    Seed,
+    make_game,
+    read_limit,
+    read_size,
+    start_of,
+)
+
+
+@app.command(short_help="Count the lines of play to a depth.")
+def perft(
+    game: GameName,
+    depth: Annotated[int, typer.Option(metavar="N", help="How many plies deep.")],
+    option: Options = None,
+    position: PositionText = None,
+    moves: Moves = None,
+) -> None:
+    """Count the lines of play to a depth: the classic check of a game's rules, and of their speed.
+
+    \b
+    Examples
+      ludus perft connect4 --depth 8
+      ludus perft breakthrough --depth 5 --option height=6 --option width=6
+    """
+    from ludus.errors import BadOption
+    from ludus.terminal.tables import show_perft
+
+    if depth < 1:
+        raise BadOption(f"--depth must be at least 1, not {depth}")
+    show_perft(start_of(make_game(game, option), position, moves), depth)
+
+
+@app.command(short_help="Solve a position exactly.")
+def solve(
+    game: GameName,
+    option: Options = None,
+    position: PositionText = None,
+    moves: Moves = None,
+    limit: Annotated[str | None, typer.Option(metavar="TIME", help="Give up after this long: 30s, 5min.")] = None,
+    memory: Annotated[str, typer.Option(metavar="SIZE", help="For the table of positions.")] = "256MB",
+) -> None:
+    """Solve a position exactly: its value, and every move's, with perfect play. For two-player games.
+
+    \b
+    Examples
+      ludus solve tictactoe
+      ludus solve connect4 --option rows=4 --option columns=5
+      ludus solve connect4 --moves 'd d d d d a e e e e e a b b b'
+    """
+    from ludus.terminal.tables import show_solution
+
+    seconds, size = read_limit(limit), read_size(memory)
+    show_solution(start_of(make_game(game, option), position, moves), seconds, size)
+
+
+@app.command(short_help="Measure what this machine does.")
+def bench(
+    game: Annotated[str | None, typer.Argument(metavar="[GAME]", help="By default connect4 and breakthrough.")] = None,
+    option: Options = None,
+    seconds: Annotated[float, typer.Option(metavar="S", help="For each figure.")] = 1.2,
+) -> None:
+    """Measure what this machine does: playouts, searches and games a second. Takes about 15 seconds.
+
+    Playouts are whole games of random moves. uct adds a tree to them. Tree operations are what a search costs when the
+    evaluation of positions costs nothing: a network can only make it slower. Games from Python go move by move through
+    the interface for people. Compiling is not counted.
+
+    \b
+    Examples
+      ludus bench
+      ludus bench breakthrough --option height=6 --option width=6
+    """
+    from ludus.errors import BadOption
+    from ludus.terminal.tables import show_bench
+
+    if not 0 < seconds <= 60:
+        raise BadOption(f"--seconds must be above 0 and at most 60, not {seconds:g}")
+    if game is None and option:
+        raise BadOption("--option needs a GAME before it")
+    show_bench([make_game(name, option) for name in ([game] if game else ["connect4", "breakthrough"])], seconds)
+
+
+@app.command(short_help="Check that a game of your own keeps its promises.")
+def check(
+    game: GameName,
+    option: Options = None,
+    games: Annotated[int, typer.Option(metavar="N", help="How many random games to play.")] = 20,
+    seed: Seed = 0,
+) -> None:
+    """Check that a game keeps its promises; for a game of your own. Exit code 1 if it breaks one.
+
+    Random games are played in plain Python and in machine code side by side: the same moves and results, ids in range,
+    nothing written out of bounds, text and notation read as they were written, symmetries that are ones.
+
+    \b
+    Example
+      ludus check path/to/mygame.py
+    """
+    from ludus.errors import BadOption
+    from ludus.terminal.tables import show_check
+
+    if games < 1:
+        raise BadOption(f"--games must be at least 1, not {games}")
+    if not show_check(make_game(game, option) if option else game, games, seed):
+        raise typer.Exit(1)

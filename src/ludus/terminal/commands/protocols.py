@@ -1,0 +1,107 @@
+"""Other people's programs and pictures."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from ludus.terminal.commands.app import AGENTS, app
+from ludus.terminal.commands.arguments import (
+    Seed,
+)
+
+
+@app.command(short_help="Be a Hive engine for viewers that speak UHP.", epilog=AGENTS)
+def uhp(
+    agent: Annotated[str, typer.Option(metavar="AGENT", help="Who chooses the best moves.")] = "uct",
+    seed: Seed = 0,
+) -> None:
+    """Be a Hive engine: speak the Universal Hive Protocol on standard input and output.
+
+    Name this command as the engine in a viewer such as MzingaViewer, or type: help lists the commands.
+
+    \b
+    Examples
+      ludus uhp
+      ludus uhp --agent greedy
+    """
+    from ludus.protocols.uhp import run
+
+    run(agent, seed)
+
+
+@app.command("sevn-read", short_help="Read a Sevn position from a picture.")
+def sevn_read(
+    image: Annotated[str, typer.Argument(metavar="IMAGE", help="A picture of our own, or a screenshot of the app.")],
+    base: Annotated[int | None, typer.Option(metavar="N", help="The base of the board; else it is found out.")] = None,
+    to_move: Annotated[
+        int | None, typer.Option("--to-move", metavar="1|2", help="Whose turn it is, where the picture does not tell.")
+    ] = None,
+) -> None:
+    """Read a Sevn position from a picture, and print its text: of sevn-draw, or of the phone app when a game begins.
+
+    \b
+    Examples
+      ludus sevn-read board.png
+      ludus play sevn --position "$(ludus sevn-read screenshot.png --to-move 2)"
+    """
+    from ludus.errors import BadOption
+    from ludus.protocols.sevn_screen import read_picture
+
+    if to_move not in (None, 1, 2):
+        raise BadOption(f"--to-move must be 1 or 2, not {to_move}")
+    print(read_picture(image, base, to_move).text)
+
+
+@app.command("sevn-draw", short_help="Draw a Sevn position as a picture.")
+def sevn_draw(
+    position: Annotated[str, typer.Argument(metavar="TEXT", help="A position, or a record of a game.")],
+    file: Annotated[str, typer.Argument(metavar="FILE", help="Where to put it; ends in .png or .jpg.")],
+    palette: Annotated[str, typer.Option(metavar="NAME", help="ludus, dusk, sea or candy.")] = "ludus",
+    background: Annotated[str, typer.Option(metavar="COLOUR", help="A name, or #rrggbb.")] = "#f2efe8",
+    width: Annotated[int, typer.Option(metavar="N", help="In pixels.")] = 600,
+) -> None:
+    """Draw a Sevn position as a picture: the score grid above the board. sevn-read reads it again.
+
+    \b
+    Example
+      ludus sevn-draw 2/-dcc-ba/5.1dbbc.deeaa.eecb1.1ce2 board.png --palette sea
+    """
+    from ludus.games.sevn import read_record
+    from ludus.protocols.sevn_picture import save
+
+    save(read_record(position), file, palette, width, background)
+
+
+@app.command("cachex-referee", short_help="Let two players written for the Cachex course play.")
+def cachex_referee(
+    n: Annotated[int, typer.Argument(metavar="N", help="The cells along a side, from 3 to 15.")],
+    red: Annotated[
+        str, typer.Argument(metavar="RED", help="A module, file or folder with a class Player, or agent:NAME.")
+    ],
+    blue: Annotated[str, typer.Argument(metavar="BLUE", help="The same for the other side.")],
+    time: Annotated[
+        float | None, typer.Option(metavar="SECONDS", help="Processor time each; by default n * n, 0 for no limit.")
+    ] = None,
+    space: Annotated[float | None, typer.Option(metavar="MB", help="Memory each, beyond that of loading.")] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show the result only.")] = False,
+) -> None:
+    """Let two players play a game of Cachex, each in a process of its own, with limits on time and memory.
+
+    A player is a module with a class Player, as for the referee of the University of Melbourne's course. It loses by an
+    illegal action, an error, or too much time or memory.
+
+    \b
+    Examples
+      ludus cachex-referee 8 my_player.py agent:uct
+      ludus cachex-referee 5 my_package other_package:Player --time 10 --space 100
+      ludus cachex-referee 6 agent:adversarial:2 agent:greedy --quiet
+    """
+    from ludus.errors import BadOption
+    from ludus.protocols.cachex_referee import Limits, run
+
+    for name, limit in (("time", time), ("space", space)):
+        if limit is not None and not limit >= 0:
+            raise BadOption(f"--{name} must be a number from 0 on, not {limit:g}")
+    run(n, red, blue, Limits(n * n if time is None else time or None, space or None), quiet)

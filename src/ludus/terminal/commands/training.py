@@ -1,0 +1,90 @@
+"""Training, and what comes of it."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from ludus.terminal.commands.app import app
+from ludus.terminal.commands.arguments import (
+    Options,
+    make_game,
+)
+
+
+@app.command(short_help="Train a player from nothing.")
+def train(
+    game: Annotated[
+        str | None, typer.Argument(metavar="[GAME]", help="As for `ludus play`; not with --resume.")
+    ] = None,
+    minutes: Annotated[
+        float | None, typer.Option(metavar="M", help="Train for so long (in all, when resumed).")
+    ] = None,
+    games: Annotated[int | None, typer.Option(metavar="N", help="Or until so many games were played.")] = None,
+    steps: Annotated[int | None, typer.Option(metavar="N", help="Or until so many steps were learned.")] = None,
+    run: Annotated[str | None, typer.Option(metavar="FOLDER", help="Where; by default runs/GAME-DATE.")] = None,
+    resume: Annotated[str | None, typer.Option(metavar="RUN", help="Go on with a run.")] = None,
+    start: Annotated[
+        str | None, typer.Option("--from", metavar="RUN[@CHECKPOINT]", help="Begin with the weights of another run.")
+    ] = None,
+    recipe: Annotated[str | None, typer.Option(metavar="NAME", help="Settings by name: a file, or a recipe.")] = None,
+    set: Annotated[
+        list[str] | None, typer.Option("--set", "-s", metavar="NAME=VALUE", help="A setting; see --settings.")
+    ] = None,
+    settings: Annotated[bool, typer.Option("--settings", help="List all settings, with their defaults.")] = False,
+    tensorboard: Annotated[bool, typer.Option("--tensorboard", help="Keep the log for TensorBoard too.")] = False,
+    option: Options = None,
+) -> None:
+    """Train a player from nothing by playing against itself. Ctrl-C stops it; --resume goes on.
+
+    \b
+    Examples
+      ludus train connect4 --minutes 10
+      ludus train breakthrough --option height=6 --option width=6 --games 2000
+      ludus train connect4 --minutes 60 --set blocks=6 --set width=64
+      ludus train --resume runs/connect4-20261115-101500 --minutes 30
+      ludus train connect4 --option rows=4 --option columns=5 --set size_free=yes --run runs/small
+      ludus train connect4 --from runs/small
+    """
+    from ludus.terminal.training import show_settings, start_training
+
+    if settings:
+        show_settings()
+        return
+    made = make_game(game, option) if game else None
+    start_training(made, run, resume, recipe, set or [], minutes, games, steps, start, tensorboard)
+
+
+@app.command(short_help="See it learn Connect-4 from nothing, in five minutes.")
+def demo(
+    minutes: Annotated[float, typer.Option(metavar="M", help="Train for so long.")] = 5.0,
+    run: Annotated[str | None, typer.Option(metavar="FOLDER", help="Where; by default runs/demo-DATE.")] = None,
+) -> None:
+    """Train a player of Connect-4 from nothing, let it play random and uct:1000, and show how it learned.
+
+    \b
+    Example
+      ludus demo --minutes 2
+    """
+    from ludus.terminal.demo import run_demo
+
+    run_demo(minutes, run)
+
+
+@app.command(short_help="Write a trained network to a file for other programs.")
+def export(
+    run: Annotated[
+        str, typer.Argument(metavar="RUN[@CHECKPOINT]", help="A training run, at its end or at a checkpoint.")
+    ],
+    onnx: Annotated[str, typer.Option(metavar="FILE", help="Where to write the ONNX model.")],
+) -> None:
+    """Write the network of a run as an ONNX model, checked against PyTorch on random input.
+
+    \b
+    Example
+      ludus export runs/connect4-20261115-101500 --onnx connect4.onnx
+    """
+    from ludus.terminal.training import export_onnx
+
+    export_onnx(run, onnx)

@@ -1,0 +1,69 @@
+"""A network as a card runs it, with the card's operations done by the processor: it says the same."""
+
+from types import SimpleNamespace
+
+import pytest
+import torch
+from torch.nn import functional
+
+import ludus
+from ludus.gpu.engine import folded, fused, linear_of_board
+from ludus.nets import make_network, sizes_of
+from tests.nets.test_nets import lively
+from tests.nets.test_size_free import FRAMED, made, some_planes
+
+
+def conv_relu(x, weight, bias, stride, padding, dilation, groups):
+    return torch.relu(torch.conv2d(x, weight, bias, stride, padding, dilation, groups))
+
+
+def conv_add_relu(x, weight, z, alpha, bias, stride, padding, dilation, groups):
+    return torch.relu(torch.conv2d(x, weight, bias, stride, padding, dilation, groups) + alpha * z)
+
+
+def pool_and_add(x, bias, weight, offset):
+    y = x + bias[:, None, None]
+    pooled = torch.cat([torch.relu(y).mean((2, 3)), torch.relu(y).amax((2, 3))], 1)
+    return torch.relu(y + functional.linear(pooled, weight, offset)[:, :, None, None])
+
+
+def convolve_planes(planes, weight, bias):
+    return torch.relu(functional.conv2d(planes, weight, bias, padding=1))
+
+
+LAYERS = SimpleNamespace(
+    TERMS=64, fits_pooling=lambda channels, cells: True, pool_and_add=pool_and_add, convolve_planes=convolve_planes
+)
+
+
+@pytest.fixture(autouse=True)
+def no_card(monkeypatch):
+    monkeypatch.setattr(torch, "cudnn_convolution_relu", conv_relu)
+    monkeypatch.setattr(torch, "cudnn_convolution_add_relu", conv_add_relu)
+
+
+def used_in(network, layers, planes):
+    """The operations of the fused network, which must say what the plain one says."""
+    joined = fused(network, layers)
+    with torch.no_grad():
+        for mine, theirs in zip(network(planes), joined(planes), strict=True):
+            torch.testing.assert_close(mine, theirs, atol=1e-5, rtol=1e-4)
+    return [node.target for node in joined.graph.nodes]
+
+
+@pytest.mark.parametrize("layers", [None, LAYERS])
+@pytest.mark.parametrize("name", ["cachex", FRAMED])
+def test_networks_free_of_sizes(name, layers):
+    game = ludus.make(name)
+    used = used_in(folded(lively(made(game))), layers, torch.from_numpy(some_planes(game)))
+    if layers is None:
+        assert (used.count(conv_relu), used.count(conv_add_relu)) == (4, 3)  # stem, two blocks, value; three blocks
+
+
+@pytest.mark.parametrize("kind", ["residual", "conv", "mlp"])
+def test_networks_of_one_size(kind):
+    game = ludus.make("connect4")
+    network = folded(lively(make_network(kind, sizes_of(game, further=1), blocks=3, width=8)))
+    used = used_in(network, LAYERS, torch.from_numpy(some_planes(game)))
+    expected = {"residual": (1, 1, 2), "conv": (0, 1, 2), "mlp": (0, 0, 0)}[kind]
+    assert tuple(map(used.count, (pool_and_add, convolve_planes, linear_of_board))) == expected
