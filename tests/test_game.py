@@ -305,10 +305,10 @@ def test_states_are_records_or_rows():
     assert records.new_states(3).shape == (3,)
     assert rows.new_states(3).shape == (3, 5)
     states = records.new_states(2)
-    records.look_at(states, 1).ply = 5
+    records.state_view(states, 1).ply = 5
     assert states["ply"].tolist() == [0, 5]
     states = rows.new_states(2)
-    rows.look_at(states, 1)[0] = 5
+    rows.state_view(states, 1)[0] = 5
     assert states[:, 0].tolist() == [0, 5]
 
 

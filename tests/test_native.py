@@ -85,7 +85,7 @@ for name in sys.argv[1:]:
     after = start.play(start.actions[0])
     answers.append([start.actions[0], int.from_bytes(after.states.tobytes()[:8], "little")])
     # PROBE answers[-1].append(int(probe.probe(game.rules, start.states)))
-stats = [native.STEPPING[name].stats for name in ("look", "step")]
+stats = [native.STEPPING[name].stats for name in ("inspect", "step")]
 print(json.dumps({
     "answers": answers,
     "hits": sum(sum(each.cache_hits.values()) for each in stats),
@@ -300,9 +300,9 @@ def test_helpers_need_no_decorator_wherever_they_are():
 
 def test_arrays_in_the_rules_are_read_each_time():
     low, high = ludus.make(PROBE).compile(), ludus.make(PROBE, first=40).compile()
-    before = len(native.STEPPING["look"].overloads)
+    before = len(native.STEPPING["inspect"].overloads)
     assert (low.start().actions, high.start().actions) == ([0, 1, 2], [40, 41, 42])
-    assert len(native.STEPPING["look"].overloads) <= before + 1
+    assert len(native.STEPPING["inspect"].overloads) <= before + 1
 
 
 def test_random_numbers_are_the_same_in_both():
@@ -335,8 +335,8 @@ def attempts(rules):
     few, many = np.zeros(4, np.float32), np.zeros(200, np.float32)
     return (
         lambda: kernels()["reset"](rules, states, generator(0)),
-        lambda: native.STEPPING["look"](rules, states, few, actions, counts),
-        lambda: native.STEPPING["look"](rules, states, many, actions, counts),
+        lambda: native.STEPPING["inspect"](rules, states, few, actions, counts),
+        lambda: native.STEPPING["inspect"](rules, states, many, actions, counts),
         lambda: kernels()["observe"](rules, states, 0, np.zeros((1, 4), np.float32)),
     )
 

@@ -152,13 +152,13 @@ class Game:
         """The initial position; the seed matters where the set-up is random."""
         states = self.new_states(1)
         with np.errstate(over="ignore"):
-            generic.reset(self.rules, self.look_at(states), generator(seed))
+            generic.reset(self.rules, self.state_view(states), generator(seed))
         return Position(self, states)
 
     def parse(self, text: str) -> Position:
         """The position that a text describes."""
         states = self.new_states(1)
-        self.read(text, self.look_at(states))
+        self.read(text, self.state_view(states))
         return Position(self, states)
 
     def compile(self) -> Game:
@@ -194,7 +194,7 @@ class Game:
             return np.zeros((count, length), kind)
         return np.zeros(count, self.state)
 
-    def look_at(self, states: NDArray[Any], index: int = 0) -> Any:
+    def state_view(self, states: NDArray[Any], index: int = 0) -> Any:
         """One state of an array, in place, as the functions of the rules take it in plain Python."""
         return states[index] if states.ndim == 2 else states.view(np.recarray)[index]
 
@@ -249,7 +249,7 @@ class Position:
 
     @property
     def state(self) -> Any:
-        return self.game.look_at(self.states)
+        return self.game.state_view(self.states)
 
     @cached_property
     def _facts(self) -> tuple[bool, int, tuple[float, ...], tuple[tuple[int, ...], ...]]:
@@ -258,7 +258,7 @@ class Position:
         values = np.zeros(game.players, np.float32)
         actions = np.zeros((game.players, game.most_legal), np.int32)
         counts = np.zeros(game.players, np.int32)
-        over, mover = game.run("look", self.states, values, actions, counts)
+        over, mover = game.run("inspect", self.states, values, actions, counts)
         legal = tuple(tuple(actions[player, :count].tolist()) for player, count in enumerate(counts.tolist()))
         return bool(over), int(mover), tuple(values.tolist()), legal
 

@@ -3,7 +3,7 @@
 from ludus.rules import EVERYONE, legal, outcome, play, play_together, to_move
 
 
-def look(rules, states, values, actions, counts):
+def inspect(rules, states, values, actions, counts):
     """Learn all there is to know of states[0]: returns (is the game over, who moves).
 
     Fills `values` [players] where the game is over, else `actions` [players, most_legal] and `counts` [players].

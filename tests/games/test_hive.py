@@ -31,7 +31,7 @@ BASE, FULL = ludus.make("hive"), ludus.make("hive", expansions="MLP")
 def drawn(drawing, player=0, last=None, shift=(0, 0), game=FULL, half_a_cell=5):
     """The position of a drawing, and its marked cells."""
     states = game.new_states(1)
-    state = game.look_at(states)
+    state = game.state_view(states)
     clear(state)
     names, marked, parity = NAMES[game.rules.expansions], set(), None
     for row, line in enumerate(line for line in drawing.splitlines() if line.strip()):
@@ -547,7 +547,7 @@ def test_the_third_time_is_a_draw_where_repetition_counts():
     assert not played(f"{once};{TO_AND_FRO};{TO_AND_FRO}").is_over
     image = game.new_states(1)
     with np.errstate(over="ignore"):
-        generic.symmetry(game.rules, thrice.state, 7, game.look_at(image), np.zeros(1, np.int32), 0)
+        generic.symmetry(game.rules, thrice.state, 7, game.state_view(image), np.zeros(1, np.int32), 0)
         assert Position(game, image).is_over
         prints = [generic.fingerprint(game.rules, each.state) for each in (played(once, game), twice, thrice)]
     assert len(set(prints)) == 3
@@ -556,7 +556,7 @@ def test_the_third_time_is_a_draw_where_repetition_counts():
 def test_boards_are_told_apart_by_their_hashes():
     """Sums over pairs of pieces, each in many places, are all different."""
     game = ludus.make("hive", repetition=True)
-    state = game.look_at(game.new_states(1))
+    state = game.state_view(game.new_states(1))
     clear(state)
     parts = []
     with np.errstate(over="ignore"):
@@ -814,7 +814,7 @@ def test_ids_and_views_do_not_tell_where_the_hive_lies(shift):
 @pytest.mark.parametrize("way", range(3))
 def test_a_line_of_all_pieces_fits(way):
     states = FULL.new_states(1)
-    state = FULL.look_at(states)
+    state = FULL.state_view(states)
     clear(state)
     cell = 0
     ant = NAMES[7].index("wA1")

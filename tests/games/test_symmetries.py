@@ -27,7 +27,7 @@ def image_of(position, which, actions):
     states = game.new_states(1)
     states.view(np.uint8)[:] = 255  # the image must be written whole
     moved = np.array(actions, np.int32)
-    generic.symmetry(game.rules, position.state, which, game.look_at(states), moved, len(actions))
+    generic.symmetry(game.rules, position.state, which, game.state_view(states), moved, len(actions))
     return type(position)(game, states), moved.tolist()
 
 

@@ -93,7 +93,7 @@ def assert_same(trees, edges, policy, processor):
 KINDS = pytest.mark.parametrize(
     ("name", "options", "rule"),
     [
-        ("connect4", {}, gumbel(24, 7, room=32)),
+        ("connect4", {}, gumbel(24, 7, schedule_length=32)),
         ("connect4", {}, NoisyPuct()),
         ("sevn", {"base": 5}, gumbel(24, 16)),
         ("roshambo", {}, Puct(1.5)),
@@ -127,8 +127,8 @@ def test_what_a_card_does_is_the_processors_search(name, options, rule):
     sizes, views = sizes_of(game), game.players if game.simultaneous else 1
     shown, whole = (Forest(game, rule, trees=games, nodes=nodes, seed=3) for nodes in (1, simulations + 1))
     for forest in (shown, whole):
-        forest.trees, forest.leaves = (
-            each._replace(states=aligned(each.states)) for each in (forest.trees, forest.leaves)
+        forest.trees, forest.buffer = (
+            each._replace(states=aligned(each.states)) for each in (forest.trees, forest.buffer)
         )
     shown.plant(aligned(positions_of(game, games)))
     rounds.begin(shown.trees, isinstance(rule, Gumbel))
@@ -139,7 +139,7 @@ def test_what_a_card_does_is_the_processors_search(name, options, rule):
     for judged in range(simulations + 2):
         if judged:
             answers = Exact(game).run(planes)
-        grow_all(game.rules, rule, whole.trees, whole.leaves, budgets, planes, *answers)
+        grow_all(game.rules, rule, whole.trees, whole.buffer, budgets, planes, *answers)
     room = whole.trees.bonus.shape[1]
     edges, policy = np.zeros((games, room // game.most_legal), np.int32), np.zeros((games, room), np.float32)
     show_all(rule, whole.trees, shown.trees, edges, policy)
@@ -150,7 +150,7 @@ def test_the_code_for_a_card_needs_nothing_else_and_takes_every_array():
     game = ludus.make("tictactoe").compile()
     forest = Forest(game, Puct(1.5), trees=8, nodes=9)
     seen = [np.zeros((8, *shape), np.float32) for shape in (sizes_of(game).observation, (1, 9), (1,))]
-    arguments = (game.rules, forest.rule, forest.trees, forest.leaves, np.zeros(8, np.int32), *seen)
+    arguments = (game.rules, forest.rule, forest.trees, forest.buffer, np.zeros(8, np.int32), *seen)
     text = to_ptx(grow_tree, arguments, 8, "sm_80")
     assert "call" not in text  # of a function that is somewhere else
     head = text[text.index(".entry entry") : text.index("{", text.index(".entry entry"))]
@@ -163,7 +163,7 @@ def test_rules_that_need_a_library_do_not_run_on_a_card():
     seen = [np.zeros((8, *shape), np.float32) for shape in (sizes_of(game).observation, (1, 9), (1,))]
     with pytest.raises(Unsuitable, match=r"a card has no .*log"):
         to_ptx(
-            grow_tree, (game.rules, forest.rule, forest.trees, forest.leaves, np.zeros(8, np.int32), *seen), 8, "sm_80"
+            grow_tree, (game.rules, forest.rule, forest.trees, forest.buffer, np.zeros(8, np.int32), *seen), 8, "sm_80"
         )
 
 

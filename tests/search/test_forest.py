@@ -120,9 +120,9 @@ def test_memory_is_what_was_asked_for(game):
     assert 5_000_000 < roshambo.bytes <= 10_000_000
 
 
-@pytest.mark.parametrize("leaves", [1, 4, 16])
-def test_virtual_loss_leaves_no_trace(game, leaves):
-    forest = Forest(game, Puct(), trees=2, nodes=600, leaves=leaves)
+@pytest.mark.parametrize("batch", [1, 4, 16])
+def test_virtual_loss_leaves_no_trace(game, batch):
+    forest = Forest(game, Puct(), trees=2, nodes=600, batch=batch)
     forest.plant(game.start())
     evaluator = Favourite(3)
     forest.search(evaluator, simulations=500)
@@ -130,7 +130,7 @@ def test_virtual_loss_leaves_no_trace(game, leaves):
     assert sum(visits(forest)[0]) == 500
     # Every leaf was valued the same, so the root must be: but for games that ended.
     (root,) = forest.roots()
-    assert max(evaluator.batches) == 2 * leaves
+    assert max(evaluator.batches) == 2 * batch
     assert root.visits.argmax() == 3
 
 
@@ -161,7 +161,7 @@ def test_what_is_known_of_a_move_is_kept(game, rule, transpositions):
         action = position.action_of(move)
         child = subtree(forest, position, action)
         position = position.play(move)
-        kept = forest.move(np.array([[action], [action]], np.int32), position)
+        kept = forest.advance(np.array([[action], [action]], np.int32), position)
         assert kept.all()
         check_trees(forest, transpositions)
         assert description(forest, forest.trees.root[0]) == child
@@ -170,7 +170,7 @@ def test_what_is_known_of_a_move_is_kept(game, rule, transpositions):
     # A move that was never searched starts an empty tree.
     empty = Forest(game, rule, nodes=100)
     empty.plant(game.start())
-    assert not empty.move(np.array([[3]], np.int32), game.start().play("d"))[0]
+    assert not empty.advance(np.array([[3]], np.int32), game.start().play("d"))[0]
     empty.search(evaluator, simulations=50)
     assert sum(visits(empty)[0]) == 50
 
@@ -208,7 +208,7 @@ def test_joint_moves_are_kept_too():
     forest.search(simulations=5000)
     before = int(forest.trees.used[0, 0])
     position = position.play((0, 2))
-    assert forest.move(np.array([[0, 2]], np.int32), position).all()
+    assert forest.advance(np.array([[0, 2]], np.int32), position).all()
     check_trees(forest)
     after = int(forest.trees.used[0, 0])
     assert 1 < after < before
@@ -339,8 +339,8 @@ def test_every_tree_gets_its_budget_however_fast_the_others_are():
     assert forest.trees.done.tolist() == [400, 400]
 
 
-@pytest.mark.parametrize("leaves", [1, 4])
-def test_an_evaluator_that_fails_leaves_the_trees_whole(game, leaves):
+@pytest.mark.parametrize("batch", [1, 4])
+def test_an_evaluator_that_fails_leaves_the_trees_whole(game, batch):
     class Failing(Uniform):
         left = 20
 
@@ -351,12 +351,12 @@ def test_an_evaluator_that_fails_leaves_the_trees_whole(game, leaves):
                 raise KeyboardInterrupt
             super().evaluate(batch)
 
-    forest = Forest(game, Puct(), trees=2, nodes=500, leaves=leaves)
+    forest = Forest(game, Puct(), trees=2, nodes=500, batch=batch)
     forest.plant(game.start())
     with pytest.raises(KeyboardInterrupt):
         forest.search(Failing(), simulations=300)
     check_trees(forest)
-    forest.move(np.array([[3], [3]], np.int32), game.start().play("d"))
+    forest.advance(np.array([[3], [3]], np.int32), game.start().play("d"))
     check_trees(forest)
     forest.search(Uniform(), simulations=100)
     check_trees(forest)
@@ -365,7 +365,7 @@ def test_an_evaluator_that_fails_leaves_the_trees_whole(game, leaves):
 
 def test_proofs_under_virtual_loss_are_exact():
     game = ludus.make("tictactoe")
-    forest = Forest(game, Puct(), nodes=3000, leaves=8)
+    forest = Forest(game, Puct(), nodes=3000, batch=8)
     random = np.random.default_rng(0)
     for _ in range(40):
         position = game.start()

@@ -32,7 +32,7 @@ class Opinions:
 CASES = {
     "tictactoe-ucb1": ("tictactoe", {}, "3/1x1/2o", Ucb1(), None, 150, {}),
     "tictactoe-ucb1-transpositions": ("tictactoe", {}, "xo1/1x1/2o", Ucb1(), None, 150, {"transpositions": True}),
-    "tictactoe-puct-leaves": ("tictactoe", {}, "3/1x1/2o", Puct(), Opinions(), 60, {"leaves": 3}),
+    "tictactoe-puct-batch": ("tictactoe", {}, "3/1x1/2o", Puct(), Opinions(), 60, {"batch": 3}),
     "connect4-puct": ("connect4", {}, "7/7/7/7/2oo3/2xx3", Puct(), Opinions(), 60, {}),
     "connect4-gumbel": ("connect4", {}, "7/7/7/7/2o4/2xx3", gumbel(40, considered=4), Opinions(), 40, {}),
     "laststone-ucb1": ("laststone", {"stones": 6}, None, Ucb1(), None, 60, {}),

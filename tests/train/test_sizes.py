@@ -83,7 +83,7 @@ def test_what_it_says_on_another_board_is_what_its_weights_say_there(small_board
     folder, trainer = small_board
     game = ludus.make("connect4", rows=5, columns=6)
     position = game.start().play("c").play("d")
-    policy, value = make_agent(f"policy:{folder}", game).look(position, 0)
+    policy, value = make_agent(f"policy:{folder}", game).evaluate(position, 0)
     network = trainer.config.make_network(game)
     network.load_state_dict(trainer.learner.player.state_dict())
     with torch.no_grad():

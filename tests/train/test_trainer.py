@@ -360,7 +360,7 @@ def test_resigning_ends_games_and_stops_when_it_errs(tmp_path):
     players, expected = np.array([0, 1, 0, 1], np.int8), np.array([-0.9, 0.9, -0.9, -0.9], np.float32)
     full = np.array([True, True, True, False])
     over, results = np.zeros(4, np.bool_), np.zeros((4, 2), np.float32)
-    resigning.look(players, expected, full, over, results)
+    resigning.check(players, expected, full, over, results)
     assert over.tolist() == [True, False, False, False]
     assert results[0].tolist() == [-1.0, 1.0]
     assert resigning.loser.tolist() == [-1, -1, 0, -1]
@@ -369,7 +369,7 @@ def test_resigning_ends_games_and_stops_when_it_errs(tmp_path):
     assert resigning.counts.tolist() == [1, 1]
     resigning.counts[:] = 100, 6
     over[:] = False
-    resigning.look(players, expected, full, over, results)
+    resigning.check(players, expected, full, over, results)
     assert not over.any()
 
 

@@ -33,8 +33,8 @@ FRAME = np.dtype([("low", float), ("high", float), ("best", float), ("next", int
 
 
 @bundle
-class Room(NamedTuple):
-    """Room for a search of so many plies; A is most_legal."""
+class Scratch(NamedTuple):
+    """Scratch for a search of so many plies; A is most_legal."""
 
     states: Any  # the game's states [1 + plies * A]: the root, and the positions after each move of a frame
     frames: Any  # FRAME [plies]
@@ -47,23 +47,23 @@ class Room(NamedTuple):
 
 
 @part
-def enter(rules, room, ply, at, left, me, low, high):
+def enter(rules, scratch, ply, at, left, me, low, high):
     """Open a frame for states[at]: play all its moves, judge them, and put those first that are best for the mover."""
-    frame, actions, order, scores = room.frames[ply], room.actions[ply], room.order[ply], room.scores[ply]
-    mover = to_move(rules, room.states[at])
+    frame, actions, order, scores = scratch.frames[ply], scratch.actions[ply], scratch.order[ply], scratch.scores[ply]
+    mover = to_move(rules, scratch.states[at])
     frame.low, frame.high, frame.next, frame.mover = low, high, 0, mover
     frame.best = -math.inf if mover == me else math.inf
-    frame.count = legal(rules, room.states[at], mover, actions)
-    room.looked_at[0] += frame.count
+    frame.count = legal(rules, scratch.states[at], mover, actions)
+    scratch.looked_at[0] += frame.count
     for i in range(frame.count):
         place = 1 + ply * actions.size + i
-        copy_state(room.states, place, room.states, at)
-        play(rules, room.states[place], actions[i])
-        room.over[ply, i] = outcome(rules, room.states[place], room.values)
-        if room.over[ply, i]:
-            scores[i] = room.values[me] * (1 + left)  # more the sooner it comes
+        copy_state(scratch.states, place, scratch.states, at)
+        play(rules, scratch.states[place], actions[i])
+        scratch.over[ply, i] = outcome(rules, scratch.states[place], scratch.values)
+        if scratch.over[ply, i]:
+            scores[i] = scratch.values[me] * (1 + left)  # more the sooner it comes
         else:
-            scores[i] = heuristic(rules, room.states[place], me)
+            scores[i] = heuristic(rules, scratch.states[place], me)
         slot = i
         while slot > 0 and (scores[order[slot - 1]] < scores[i]) == (mover == me):
             order[slot] = order[slot - 1]
@@ -83,32 +83,32 @@ def improve(frame, value, me):
 
 
 @kernel
-def look_ahead(rules, room, depth, me, low, high):
+def look_ahead(rules, scratch, depth, me, low, high):
     """What states[0] is worth to a player so many plies ahead, if that is between low and high; else a bound of it.
 
     The game must not be over there.
     """
     if depth == 0:
-        return heuristic(rules, room.states[0], me) + 0.0
-    enter(rules, room, 0, 0, depth - 1, me, low, high)
+        return heuristic(rules, scratch.states[0], me) + 0.0
+    enter(rules, scratch, 0, 0, depth - 1, me, low, high)
     ply = 0
     while True:
-        frame = room.frames[ply]
+        frame = scratch.frames[ply]
         left = depth - 1 - ply
         if frame.next == frame.count or frame.low >= frame.high:
             if ply == 0:
                 return frame.best
             ply -= 1
-            improve(room.frames[ply], frame.best, me)
+            improve(scratch.frames[ply], frame.best, me)
             continue
-        i = room.order[ply, frame.next]
+        i = scratch.order[ply, frame.next]
         frame.next += 1
-        if room.over[ply, i] or left == 0:
-            improve(frame, room.scores[ply, i], me)
+        if scratch.over[ply, i] or left == 0:
+            improve(frame, scratch.scores[ply, i], me)
         else:
             ply += 1
-            at = 1 + (ply - 1) * room.actions.shape[1] + i
-            enter(rules, room, ply, at, left - 1, me, frame.low, frame.high)
+            at = 1 + (ply - 1) * scratch.actions.shape[1] + i
+            enter(rules, scratch, ply, at, left - 1, me, frame.low, frame.high)
 
 
 class AdversarialAgent:
@@ -117,7 +117,7 @@ class AdversarialAgent:
     def __init__(self, game: Game, name: str = "adversarial", depth: int = 2, seed: int = 0):
         self.game, self.name, self.depth = game, name, depth
         self.random = Random(seed)
-        self.room: Room | None = None
+        self.scratch: Scratch | None = None
 
     def choose(
         self,
@@ -126,17 +126,17 @@ class AdversarialAgent:
         player: int | None = None,
         progress: Progress | None = None,
     ) -> Choice:
-        room = self._room()
-        room.looked_at[0] = 0
+        scratch = self._scratch()
+        scratch.looked_at[0] = 0
         began = time.perf_counter()
         player = player_asked(position, player)
         actions = position.actions_of(player)
-        first = {action: self._worth(room, position.play(action), 0, player, -math.inf) for action in actions}
+        first = {action: self._worth(scratch, position.play(action), 0, player, -math.inf) for action in actions}
         best, worth = -math.inf, dict.fromkeys(actions, math.nan)
         for number, action in enumerate(sorted(actions, key=first.__getitem__, reverse=True)):
             # Just below the best, so that a move as good is found to be so.
             value = self._worth(
-                room, position.play(action), self.depth - 1, player, float(np.nextafter(best, -math.inf))
+                scratch, position.play(action), self.depth - 1, player, float(np.nextafter(best, -math.inf))
             )
             if value >= best:
                 best = worth[action] = value
@@ -152,16 +152,16 @@ class AdversarialAgent:
             values=np.clip([worth[action] for action in actions], -1.0, 1.0).tolist(),
             value=min(1.0, max(-1.0, best)),
             line=[move],
-            simulations=len(actions) + int(room.looked_at[0]),
+            simulations=len(actions) + int(scratch.looked_at[0]),
             seconds=time.perf_counter() - began,
         )
 
-    def _worth(self, room: Room, position: Position, left: int, player: int, low: float) -> float:
+    def _worth(self, scratch: Scratch, position: Position, left: int, player: int, low: float) -> float:
         """What a position is worth to a player, if more than `low`; beyond 1 where a win is near."""
         if position.is_over:
             return position.values[player] * (1 + left)
-        room.states[0] = position.states[0]
-        value = look_ahead(self.game.rules, room, left, player, low, math.inf)
+        scratch.states[0] = position.states[0]
+        value = look_ahead(self.game.rules, scratch, left, player, low, math.inf)
         self.game.raise_pending()
         return float(value)
 
@@ -169,12 +169,12 @@ class AdversarialAgent:
         self.random = Random(seed)
         start = self.game.start()
         if not start.is_over:
-            self._worth(self._room(), start, 0, 0, -math.inf)
+            self._worth(self._scratch(), start, 0, 0, -math.inf)
 
-    def _room(self) -> Room:
-        if self.room is None:
+    def _scratch(self) -> Scratch:
+        if self.scratch is None:
             plies, most = self.depth, self.game.compile().most_legal
-            self.room = Room(
+            self.scratch = Scratch(
                 states=self.game.new_states(1 + plies * most),
                 frames=np.zeros(plies, FRAME),
                 actions=np.zeros((plies, most), np.int32),
@@ -184,7 +184,7 @@ class AdversarialAgent:
                 values=np.zeros(2, np.float32),
                 looked_at=np.zeros(1, np.int64),
             )
-        return self.room
+        return self.scratch
 
 
 def make(spec: Spec, game: Game, seed: int) -> AdversarialAgent:

@@ -44,7 +44,7 @@ class PolicyAgent:
         began = time.perf_counter()
         player = player_asked(position, player)
         actions = position.actions_of(player)
-        policy, value = self.look(position, player)
+        policy, value = self.evaluate(position, player)
         drawn = self.sample or position.to_move == EVERYONE
         at = int(self.random.choice(len(actions), p=policy)) if drawn else int(np.argmax(policy))
         return Choice(
@@ -58,7 +58,7 @@ class PolicyAgent:
             seconds=time.perf_counter() - began,
         )
 
-    def look(self, position: Position, player: int) -> tuple[np.ndarray, float]:
+    def evaluate(self, position: Position, player: int) -> tuple[np.ndarray, float]:
         """The network's policy over the player's legal actions, and the value for that player."""
         from ludus.search.batch import Batch
 

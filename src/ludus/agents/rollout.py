@@ -57,7 +57,7 @@ def draw_and_play(rules, batch_states, movers, actions, counts, logits, random, 
 
 
 @kernel
-def look_around(rules, states, movers, actions, counts, values, over):
+def inspect_all(rules, states, movers, actions, counts, values, over):
     """Of every position: is it over, with which values, or who moves, and what."""
     for k in range(movers.size):
         over[k] = outcome(rules, states[k], values[k])
@@ -92,7 +92,7 @@ class RolloutEvaluator:
                 joint,
             )
             over = np.zeros(len(rows), np.bool_)
-            look_around(self.game.rules, games.states, games.movers, games.actions, games.counts, games.values, over)
+            inspect_all(self.game.rules, games.states, games.movers, games.actions, games.counts, games.values, over)
             batch.values[rows[over]] = games.values[over]
             rows = rows[~over]
             games = Batch(*(np.ascontiguousarray(array[~over]) for array in games))

@@ -141,7 +141,7 @@ class UctAgent:
             forest.plant(position)
         else:
             for step in steps:
-                forest.move(as_row(self.game, step.action), step)
+                forest.advance(as_row(self.game, step.action), step)
         self.root = position
 
     def _warm_up(self) -> None:
@@ -156,7 +156,7 @@ class UctAgent:
             forest.roots()
             forest.line()
             child = start.play(start.actions[0])
-            forest.move(as_row(self.game, child.action), child)
+            forest.advance(as_row(self.game, child.action), child)
         self.warm = True
 
 

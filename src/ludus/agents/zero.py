@@ -3,7 +3,7 @@
 zero:RUN             the latest checkpoint of a run, 400 simulations a move
 zero:RUN@40          checkpoint 40          zero:RUN:800   zero:RUN:2s   simulations or seconds a move
 c=1.5                weight of the network's policy: more follows it further
-leaves=8             positions that the network judges at once
+batch=8              positions that the network judges at once
 engine=onnx          what runs the network: auto, onnx, torch, cuda
 memory=256MB  reuse=no   as for uct
 
@@ -41,20 +41,18 @@ class ZeroAgent(UctAgent):
         c: float = 1.5,
         memory: int = 1 << 28,
         reuse: bool = True,
-        leaves: int = 8,
+        batch: int = 8,
     ):
         super().__init__(game, name, budget or BUDGET, seed, c, memory=memory, reuse=reuse)
-        self.evaluator, self.leaves = evaluator, leaves
+        self.evaluator, self.batch = evaluator, batch
 
     def _make_forest(self, nodes: int | None) -> Forest:
         from ludus.search.forest import Forest
         from ludus.search.puct import Puct
 
         # As many leaves at once as a small part of the search: more would be chosen before their siblings are known.
-        few = (
-            self.leaves if self.budget.simulations is None else max(1, min(self.leaves, self.budget.simulations // 16))
-        )
-        return Forest(self.game, Puct(self.c), nodes=nodes, memory=self.memory, leaves=few, seed=self.seed)
+        few = self.batch if self.budget.simulations is None else max(1, min(self.batch, self.budget.simulations // 16))
+        return Forest(self.game, Puct(self.c), nodes=nodes, memory=self.memory, batch=few, seed=self.seed)
 
 
 def load_evaluator(spec: Spec, game: Game, engine: str) -> Any:
@@ -82,7 +80,7 @@ def engine_name(text: str) -> str:
     return text
 
 
-OPTIONS = {"c": number_from_0, "memory": size, "reuse": yes_or_no, "leaves": whole_from_1, "engine": engine_name}
+OPTIONS = {"c": number_from_0, "memory": size, "reuse": yes_or_no, "batch": whole_from_1, "engine": engine_name}
 
 
 def make(spec: Spec, game: Game, seed: int) -> ZeroAgent:

@@ -424,7 +424,7 @@ class CachexGame(Game):
             return []
         before = self.new_states(1)
         before[0] = state
-        earlier = self.look_at(before)
+        earlier = self.state_view(before)
         set_up(earlier)
         for i in range(state.ply - state.begun - 1):
             make_move(self.rules, earlier.stones, earlier.lost, (state.begun + i) & 1, int(state.moves[i]))

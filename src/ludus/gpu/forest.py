@@ -23,8 +23,8 @@ from ludus.rules import observe
 from ludus.search import rounds
 from ludus.search.batch import LeafBuffer
 from ludus.search.forest import Evaluator, Forest, Progress
-from ludus.search.gumbel import Gumbel
 from ludus.search.rounds import advance_tree, conclude_tree
+from ludus.search.selection import draws_gumbel_noise
 from ludus.search.tree import NOTHING, Trees, copy_state
 
 if TYPE_CHECKING:
@@ -58,19 +58,19 @@ def begin_tree(tree, shown, grown, planted, wanted, budgets):
     grown.nodes[root] = shown.nodes[shown.root[tree]]
 
 
-def grow_tree(tree, rules, rule, trees, leaves, budgets, planes, policy, outputs):
+def grow_tree(tree, rules, rule, trees, buffer, budgets, planes, policy, outputs):
     """A tree's part of a round, from the network's answer to what it is to see next: budgets int32 [B], planes float32
     [V, ...], policy float32 [V, heads, actions], outputs float32 [V, outputs], with one view of each leaf, or one for
     each player, beside each other."""
-    if leaves.waiting[tree]:
-        answer_one(leaves.movers, leaves.actions, leaves.counts, policy, outputs, leaves.logits, leaves.values, tree)
-    advance_tree(rules, rule, trees, tree, leaves, budgets)
-    if leaves.waiting[tree]:
+    if buffer.waiting[tree]:
+        answer_one(buffer.movers, buffer.actions, buffer.counts, policy, outputs, buffer.logits, buffer.values, tree)
+    advance_tree(rules, rule, trees, tree, buffer, budgets)
+    if buffer.waiting[tree]:
         views = planes.shape[0] // trees.root.size
         for view in range(tree * views, (tree + 1) * views):
             planes[view, ...] = 0.0
-            viewer = max(0, leaves.movers[tree]) if views == 1 else view - tree * views
-            observe(rules, leaves.states[tree], viewer, planes[view])
+            viewer = max(0, buffer.movers[tree]) if views == 1 else view - tree * views
+            observe(rules, buffer.states[tree], viewer, planes[view])
 
 
 def show_tree(tree, rule, grown, shown, edges, policy):
@@ -144,7 +144,7 @@ class GpuForest(Forest):
     def _make_room(self, whole: Forest) -> None:
         """On the card, for all that `whole` has."""
         self.grown = Trees(*map(self._reserve, whole.trees._replace(states=aligned(whole.trees.states))))
-        self.leaves = LeafBuffer(*map(self._reserve, whole.leaves._replace(states=aligned(whole.leaves.states))))
+        self.buffer = LeafBuffer(*map(self._reserve, whole.buffer._replace(states=aligned(whole.buffer.states))))
         self._budgets = self._reserve(self.wanted)
         self._rules = self._placed(self.game.rules)
         count, room = self.trees.bonus.shape
@@ -212,9 +212,9 @@ class GpuForest(Forest):
         super().plant(positions)
         self.planted[:] = True
 
-    def move(self, actions: np.ndarray, positions: Position | Sequence[Position] | np.ndarray) -> np.ndarray:
+    def advance(self, actions: np.ndarray, positions: Position | Sequence[Position] | np.ndarray) -> np.ndarray:
         """Nothing is kept: what lies below a root is on the card alone."""
-        kept = super().move(actions, positions)
+        kept = super().advance(actions, positions)
         self.planted[:] = True
         return kept
 
@@ -246,7 +246,7 @@ class GpuForest(Forest):
             raise BadOption("a search's budget must not be negative")
         self._need_roots()
         self.wanted[:] = simulations
-        rounds.begin(self.trees, isinstance(self.rule, Gumbel))
+        rounds.begin(self.trees, draws_gumbel_noise(self.rule))
         torch.cuda.set_device(torch.cuda.current_device())  # a thread's first call of the driver may come from here
         with torch.cuda.stream(self.engine.stream):
             self._search().run(int(self.wanted.max()) + 1)  # the first round judges the root
@@ -277,7 +277,7 @@ class _Search:
             return GpuKernel(function, arguments, count, chip), pointers
 
         self.begin = load(begin_tree, shown, grown, forest.planted, forest.wanted, budgets)
-        self.grow = load(grow_tree, forest._rules, rule, grown, forest.leaves, budgets, *forest._seen)
+        self.grow = load(grow_tree, forest._rules, rule, grown, forest.buffer, budgets, *forest._seen)
         self.show = load(show_tree, rule, grown, shown, forest._edges, forest._policy)
         self.graph = torch.cuda.CUDAGraph()
         self.stream = forest.engine.stream

@@ -14,7 +14,7 @@ import numpy as np
 import torch
 
 from ludus.gpu.engine import CAPTURING
-from ludus.nets.samples import PlaneSampler, Sample, move
+from ludus.nets.samples import PlaneSampler, Sample, to_device
 
 if TYPE_CHECKING:
     from ludus.train.learner import Learner
@@ -73,7 +73,7 @@ class GraphedSteps:
     def _step(self, sample: Sample) -> None:
         learner = self.learner
         if self.sample is None:
-            self.sample = move(sample, learner.device)
+            self.sample = to_device(sample, learner.device)
         for mine, theirs in zip(self.sample, sample, strict=True):
             mine.copy_(theirs)
         learner.steps += 1

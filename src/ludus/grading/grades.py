@@ -70,14 +70,14 @@ def favourites(evaluator: Evaluator, known: Sequence[Known]) -> list[int]:
     actions: list[int] = []
     for begin in range(0, len(known), ROWS):
         part = [each.position for each in known[begin : begin + ROWS]]
-        leaves = make_buffer(part[0].game, len(part), 1)
+        buffer = make_buffer(part[0].game, len(part), 1)
         for row, position in enumerate(part):
             legal = position.actions_of(position.to_move)
-            leaves.states[row] = position.states[0]
-            leaves.movers[row] = position.to_move
-            leaves.actions[row, : len(legal)] = legal
-            leaves.counts[row, 0] = len(legal)
-        batch = Batch(*leaves[: len(Batch._fields)])
+            buffer.states[row] = position.states[0]
+            buffer.movers[row] = position.to_move
+            buffer.actions[row, : len(legal)] = legal
+            buffer.counts[row, 0] = len(legal)
+        batch = Batch(*buffer[: len(Batch._fields)])
         evaluator.evaluate(batch)
         for row, count in enumerate(batch.counts[:, 0].tolist()):
             actions.append(int(batch.actions[row, batch.logits[row, :count].argmax()]))

@@ -362,13 +362,13 @@ def compiled_names(module: ModuleType) -> dict[str, Any]:
 
 _rng = compiled_names(rng)
 below, uniform = _rng["below"], _rng["uniform"]
-STEPPING = {"look": kernel(stepping.look), "step": kernel(stepping.step)}
+STEPPING = {"inspect": kernel(stepping.inspect), "step": kernel(stepping.step)}
 
 
 def _name_of_compiled(arguments: Any) -> str:
     """What is compiled, for people: the game, or what has no game in it."""
     classes = [kind.instance_class for kind in arguments if isinstance(kind, RulesType)]
-    games = [each.__qualname__ for each in classes if rules.implementation(each, "choose") is None]
+    games = [each.__qualname__ for each in classes if rules.implementation(each, "select") is None]
     return games[0] if games else "the search"
 
 

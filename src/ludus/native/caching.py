@@ -47,6 +47,13 @@ class CacheFiles(IndexDataCacheFile):
         with self._locked(alone=False):
             return super().load(key)
 
+    def _load_index(self) -> Any:
+        """The index; an empty one where it is damaged, or names types that this version no longer has."""
+        try:
+            return super()._load_index()
+        except Exception:  # whatever unpickling raises
+            return {}
+
 
 class KernelCache(FunctionCache):
     """Numba's cache of one kernel, without three ways in which it fails."""

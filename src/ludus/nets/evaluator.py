@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 @kernel
-def look(rules, states, viewers, planes):
+def observe_batch(rules, states, viewers, planes):
     """What each viewer sees: viewers int8 [K], planes float32 [K, ...], for K = len(states) or P views of each."""
     views = planes.shape[0] // states.shape[0]
     planes[...] = 0.0
@@ -32,7 +32,7 @@ def look(rules, states, viewers, planes):
 
 @part
 def answer_one(movers, actions, counts, policy, outputs, logits, values, k):
-    """Spread a network's answer over leaf k of a batch (see search.leaves.Batch).
+    """Spread a network's answer over leaf k of a batch (see search.batch.Batch).
 
     policy float32 [V, heads, actions] and outputs float32 [V, outputs], with one view of each leaf, or one for each
     player, beside each other.
@@ -86,7 +86,7 @@ class NetworkEvaluator:
     def evaluate(self, batch: Batch) -> None:
         planes = self._room(len(batch.movers) * self.views)
         viewers = np.maximum(batch.movers, 0) if self.views == 1 else np.tile(self._seats, len(batch.movers))
-        look(self.game.rules, batch.states, viewers, planes)
+        observe_batch(self.game.rules, batch.states, viewers, planes)
         policy, outputs = self.engine.run(planes)
         answer(batch.movers, batch.actions, batch.counts, policy, outputs, batch.logits, batch.values)
         self.evaluations += len(planes)

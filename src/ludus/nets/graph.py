@@ -144,5 +144,5 @@ class GraphEvaluator:
 
     def sample(self, forest: Forest) -> Graphs:
         """What the engine would run for all leaves of a forest: to measure it alone."""
-        leaves = forest.leaves
-        return self.builder.build(leaves.states, leaves.movers, leaves.actions, leaves.counts[:, 0])
+        buffer = forest.buffer
+        return self.builder.build(buffer.states, buffer.movers, buffer.actions, buffer.counts[:, 0])

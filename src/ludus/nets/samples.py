@@ -190,8 +190,8 @@ def make_sampler(game: Game, config: Config, network: Any) -> PlaneSampler | Gra
     return kind(game, config, network.sizes.outputs)
 
 
-def move(sample: Any, device: torch.device) -> Any:
+def to_device(sample: Any, device: torch.device) -> Any:
     """The same tensors, in a device's memory."""
     if isinstance(sample, torch.Tensor):
         return sample.to(device)
-    return type(sample)(*(move(each, device) for each in sample)) if isinstance(sample, tuple) else sample
+    return type(sample)(*(to_device(each, device) for each in sample)) if isinstance(sample, tuple) else sample

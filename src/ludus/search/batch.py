@@ -32,19 +32,19 @@ class LeafBuffer(NamedTuple):
     waiting: Any  # bool [S]: is there a leaf in this row?
     nodes: Any  # int32 [S]: its node
     depths: Any  # int32 [S]
-    joint: Any  # int32 [S, P]: room for a joint move
+    joint: Any  # int32 [S, P]: scratch for a joint move
     path: Any  # int32 [S, longest, 1 + D]: the nodes and edges that lead there
 
 
 def make_buffer(game: Game, rows: int, longest: int) -> LeafBuffer:
     blocks = game.players if game.simultaneous else 1
-    room = blocks * game.most_legal
+    max_edges = blocks * game.most_legal
     return LeafBuffer(
         states=game.new_states(rows),
         movers=np.zeros(rows, np.int8),
-        actions=np.zeros((rows, room), np.int32),
+        actions=np.zeros((rows, max_edges), np.int32),
         counts=np.zeros((rows, blocks), np.int32),
-        logits=np.zeros((rows, room), np.float32),
+        logits=np.zeros((rows, max_edges), np.float32),
         values=np.zeros((rows, game.players), np.float32),
         waiting=np.zeros(rows, np.bool_),
         nodes=np.zeros(rows, np.int32),

@@ -4,7 +4,7 @@ import numpy as np
 
 from ludus.native import below, part
 from ludus.rules import EVERYONE, outcome
-from ludus.search.selection import choose
+from ludus.search.selection import select
 from ludus.search.tree import (
     NOTHING,
     PENDING,
@@ -27,13 +27,13 @@ def pick(rule, trees, tree, index, path_row):
     path_row[0] = index
     if path_row.size == 2 or node.mover != EVERYONE:
         path_row[1:] = NOTHING
-        path_row[1] = choose(rule, trees, tree, index, node.first, node.counts[0], node.mover)
+        path_row[1] = select(rule, trees, tree, index, node.first, node.counts[0], node.mover)
         return
     first = node.first
     for player in range(path_row.size - 1):
         path_row[player + 1] = NOTHING
         if node.counts[player] > 0:
-            path_row[player + 1] = choose(rule, trees, tree, index, first, node.counts[player], player)
+            path_row[player + 1] = select(rule, trees, tree, index, first, node.counts[player], player)
         first += node.counts[player]
 
 

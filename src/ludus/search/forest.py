@@ -24,11 +24,15 @@ from ludus.rng import generators
 from ludus.rules import EVERYONE
 from ludus.search import playouts, reuse, rounds, tree
 from ludus.search.batch import Batch, make_buffer
-from ludus.search.gumbel import Gumbel
+from ludus.search.selection import draws_gumbel_noise, is_in_turn_only
 from ludus.search.ucb1 import Ucb1
 
-Progress = Callable[[float], None]
-"""Called during a search with the part of the budget that is spent, from 0 to 1."""
+Progress = Callable[[float], object]
+"""Called between the rounds of a search with the fraction of the budget that is spent, from 0 to 1.
+
+It runs in the thread of the search while no tree changes, so it may read the forest, and it ends the search by
+returning False. It is called up to several thousand times a second: whatever takes long must limit its own rate.
+"""
 
 LONGEST_PATH = 1024
 """A path is cut here: only transpositions could make it longer than the game, by running in circles."""
@@ -76,7 +80,7 @@ class Forest:
         nodes: int | None = None,
         edges: int | None = None,
         memory: int | None = None,
-        leaves: int = 1,
+        batch: int = 1,
         transpositions: bool = False,
         threads: int = 1,
         seed: int = 0,
@@ -84,9 +88,9 @@ class Forest:
         """Room in each tree for `nodes` positions and `edges` moves, but no more than fit into `memory` bytes in all.
 
         When a tree is full the search goes on without growing it. `rule` is a selection rule (default Ucb1());
-        `leaves`, how many each tree may bring in one round.
+        `batch`: the number of leaves that each tree may bring in one round.
         """
-        if trees < 1 or leaves < 1 or threads < 1:
+        if trees < 1 or batch < 1 or threads < 1:
             raise BadOption("a forest needs at least one tree, one leaf a round and one thread")
         self.game = game.compile()
         self.rule = Ucb1() if rule is None else rule
@@ -94,8 +98,8 @@ class Forest:
         launched = getattr(numba.config, "NUMBA_NUM_THREADS", 1)
         self.threads = min(threads, cpu_count(), launched) if game.parallel else 1
         blocks = game.players if game.simultaneous else 1
-        room = blocks * game.most_legal
-        nodes, edges = _sizes(game, trees, nodes, edges, memory, leaves, transpositions)
+        max_edges = blocks * game.most_legal
+        nodes, edges = _sizes(game, trees, nodes, edges, memory, batch, transpositions)
         table = 1 << max(1, (2 * nodes - 1).bit_length())
         self.trees = tree.Trees(
             states=_empty_states(game, trees * nodes),
@@ -105,15 +109,15 @@ class Forest:
             root=np.full(trees, tree.NOTHING, np.int32),
             done=np.zeros(trees, np.int32),
             random=generators(seed, trees),
-            bonus=np.zeros((trees, room), np.float32),
-            before=np.zeros((trees, room), np.int32),
+            bonus=np.zeros((trees, max_edges), np.float32),
+            before=np.zeros((trees, max_edges), np.int32),
             transpositions=np.zeros((trees, table if transpositions else 0), np.int32),
             joints=np.zeros((trees, table if game.simultaneous else 0), tree.JOINT),
             serial=np.zeros(trees, np.uint64),
-            room=np.zeros((trees, room), np.float32),
+            scratch=np.zeros((trees, max_edges), np.float32),
             zero_sum=game.players == 2 and game.zero_sum,
         )
-        self.leaves = make_buffer(game, trees * leaves, min(game.longest, nodes, LONGEST_PATH))
+        self.buffer = make_buffer(game, trees * batch, min(game.longest, nodes, LONGEST_PATH))
         self.scratch = reuse.make_scratch(self.trees)
         self._values = np.zeros(game.players, np.float32)
 
@@ -124,15 +128,17 @@ class Forest:
 
     @rule.setter
     def rule(self, rule: Any) -> None:
-        if isinstance(rule, Gumbel) and self.game.simultaneous:
-            raise Unsuitable(f"{self.game.name}: Gumbel search is for games in which players move in turn; use Puct")
+        if is_in_turn_only(rule) and self.game.simultaneous:
+            raise Unsuitable(
+                f"{self.game.name}: {type(rule).__qualname__} is for games in which players move in turn; use Puct"
+            )
         native.enable(type(rule))
         self._rule = rule
 
     @property
     def bytes(self) -> int:
         """All memory that the forest may ever use."""
-        arrays = [*self.trees, *self.leaves, *self.scratch]
+        arrays = [*self.trees, *self.buffer, *self.scratch]
         return sum(array.nbytes for array in arrays if isinstance(array, np.ndarray))
 
     # --- roots --------------------------------------------------------------------------------------------------------
@@ -144,9 +150,9 @@ class Forest:
         """
         tree.plant(self.game.rules, self.trees, self._states(positions), self._values)
         self.game.raise_pending()
-        self.leaves.waiting[:] = False
+        self.buffer.waiting[:] = False
 
-    def move(self, actions: np.ndarray, positions: Position | Sequence[Position] | np.ndarray) -> np.ndarray:
+    def advance(self, actions: np.ndarray, positions: Position | Sequence[Position] | np.ndarray) -> np.ndarray:
         """Play actions int32 [B, D] at the roots, leading to `positions`; what is known of them is kept.
 
         Returns bool [B]: was there something to keep?
@@ -195,7 +201,7 @@ class Forest:
             raise BadOption("a search needs a budget: simulations or seconds")
         if budgets.min() < 0 or (seconds is not None and seconds <= 0):
             raise BadOption("a search's budget must not be negative, nor 0 seconds")
-        rounds.begin(self.trees, isinstance(self.rule, Gumbel))
+        rounds.begin(self.trees, draws_gumbel_noise(self.rule))
         clock = _Clock(deadline, seconds, int(budgets.sum(dtype=np.int64)), progress)
         if self.threads > 1:
             numba.set_num_threads(self.threads)
@@ -211,7 +217,7 @@ class Forest:
         portion, before, done = 16, -1, 0
         while not clock.is_over(done) and done != before:
             began = time.perf_counter()
-            run(self.game.rules, self.rule, self.trees, self.leaves, budgets, portion)
+            run(self.game.rules, self.rule, self.trees, self.buffer, budgets, portion)
             self.game.raise_pending()
             portion = clock.next_portion(portion, time.perf_counter() - began)
             before, done = done, int(self.trees.done.sum())
@@ -220,30 +226,30 @@ class Forest:
         try:
             self._consult_in_rounds(evaluator, budgets, clock)
         except BaseException:
-            rounds.abandon(self.trees, self.leaves)
+            rounds.abandon(self.trees, self.buffer)
             raise
 
     def _consult_in_rounds(self, evaluator: Evaluator, budgets: np.ndarray, clock: _Clock) -> None:
         work = rounds.advance_serial if self.threads == 1 else rounds.advance_parallel
-        leaves = self.leaves
-        everything = Batch(*leaves[: len(Batch._fields)])
+        buffer = self.buffer
+        everything = Batch(*buffer[: len(Batch._fields)])
         before = -1
         while True:
-            work(self.game.rules, self.rule, self.trees, leaves, budgets)
+            work(self.game.rules, self.rule, self.trees, buffer, budgets)
             self.game.raise_pending()
-            waiting = np.count_nonzero(leaves.waiting)
+            waiting = np.count_nonzero(buffer.waiting)
             done = int(self.trees.done.sum())
             if waiting == 0 and done == before:
                 return
             before = done
-            if waiting == len(leaves.waiting):
+            if waiting == len(buffer.waiting):
                 evaluator.evaluate(everything)
             elif waiting:
-                rows = np.flatnonzero(leaves.waiting)
+                rows = np.flatnonzero(buffer.waiting)
                 batch = Batch(*(array[rows] for array in everything))
                 evaluator.evaluate(batch)
-                leaves.logits[rows] = batch.logits
-                leaves.values[rows] = batch.values
+                buffer.logits[rows] = batch.logits
+                buffer.values[rows] = batch.values
             if clock.is_over(done):
                 budgets[:] = 0  # one more round, to take in what is on its way
 
@@ -251,9 +257,9 @@ class Forest:
 
     def conclude(self) -> tuple[np.ndarray, np.ndarray]:
         """For every tree, the edges to play, int32 [B, D] (-1 for none), and the policy, float32 [B, R]."""
-        count, room = self.trees.bonus.shape
-        edges = np.empty((count, room // self.game.most_legal), np.int32)
-        policy = np.empty((count, room), np.float32)
+        count, max_edges = self.trees.bonus.shape
+        edges = np.empty((count, max_edges // self.game.most_legal), np.int32)
+        policy = np.empty((count, max_edges), np.float32)
         rounds.conclude(self.rule, self.trees, edges, policy)
         return edges, policy
 
@@ -321,7 +327,8 @@ class _Clock:
         spent = done / self.simulations if self.simulations else 1.0
         if self.progress is not None:
             by_time = 1.0 - left / self.seconds if self.seconds else 0.0
-            self.progress(max(0.0, min(1.0, max(by_time, spent))))
+            if self.progress(max(0.0, min(1.0, max(by_time, spent)))) is False:
+                return True
         return left <= 0 or spent >= 1
 
     def next_portion(self, portion: int, took: float) -> int:
@@ -336,32 +343,32 @@ def _empty_states(game: Game, count: int) -> np.ndarray:
 
 
 def _sizes(
-    game: Game, trees: int, nodes: int | None, edges: int | None, memory: int | None, leaves: int, transpositions: bool
+    game: Game, trees: int, nodes: int | None, edges: int | None, memory: int | None, batch: int, transpositions: bool
 ) -> tuple[int, int]:
     """Nodes and edges for each tree."""
     blocks = game.players if game.simultaneous else 1
-    room = blocks * game.most_legal
+    max_edges = blocks * game.most_legal
     state = game.new_states(1).nbytes
     # A state, a node, its place and its turn in the scratch, and up to four places in each table.
     node_bytes = state + tree.node_dtype(game.players, blocks).itemsize + 8
     node_bytes += 16 * transpositions + 8 * tree.JOINT.itemsize * game.simultaneous
     edge_bytes = tree.EDGE.itemsize + 4
-    ratio = min(room, 16)
+    ratio = min(max_edges, 16)
     limit = np.iinfo(np.int32).max // trees
     if nodes is None and memory is None:
         memory = 1 << 30
     if memory is None:
         nodes = min(nodes or 0, limit)
-        edges = min(nodes * room if edges is None else edges, limit)
+        edges = min(nodes * max_edges if edges is None else edges, limit)
     else:
-        rows = leaves * (state + 12 * room + 12 * game.players + 64) + 12 * room + 64
-        left = memory // trees - rows - 4 * (1 + blocks) * leaves * min(game.longest, LONGEST_PATH)
+        rows = batch * (state + 12 * max_edges + 12 * game.players + 64) + 12 * max_edges + 64
+        left = memory // trees - rows - 4 * (1 + blocks) * batch * min(game.longest, LONGEST_PATH)
         fits = left // (node_bytes + ratio * edge_bytes)
         if fits < 2:
             raise BadOption(f"{memory} bytes are too few for {trees} trees of {game.name}")
         nodes = min(fits if nodes is None else nodes, fits, limit)
         most_edges = min((left - nodes * node_bytes) // edge_bytes, limit)
-        edges = min(max(nodes * ratio, room) if edges is None else edges, most_edges)
-    if nodes < 1 or edges < room:
-        raise BadOption(f"a tree of {game.name} needs room for at least 1 node and {room} edges")
+        edges = min(max(nodes * ratio, max_edges) if edges is None else edges, most_edges)
+    if nodes < 1 or edges < max_edges:
+        raise BadOption(f"a tree of {game.name} needs room for at least 1 node and {max_edges} edges")
     return nodes, edges

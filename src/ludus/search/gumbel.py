@@ -12,6 +12,9 @@ from ludus.rules import register
 from ludus.search.arithmetic import exponential, logarithm
 from ludus.search.visits import LOST, edge_value, settles
 
+DRAWS_GUMBEL_NOISE = True
+IN_TURN_ONLY = True
+
 
 class Gumbel(NamedTuple):
     schedule: Any
@@ -22,12 +25,16 @@ class Gumbel(NamedTuple):
 
 
 def gumbel(
-    simulations: int, considered: int = 16, visit_weight: float = 50.0, value_weight: float = 0.1, room: int = 0
+    simulations: int,
+    considered: int = 16,
+    visit_weight: float = 50.0,
+    value_weight: float = 0.1,
+    schedule_length: int = 0,
 ) -> Gumbel:
     """The rule for a search of so many simulations that considers so many moves at the root. Its schedule is as long as
-    one for `room` simulations, if that is more: rules of one size are compiled once for a card."""
+    one for `schedule_length` simulations, if that is more: rules of one size are compiled once for a card."""
     rows = [halving(count, simulations) for count in range(considered + 1)]
-    longer = [(0, 0), (0, max(0, room - simulations))]
+    longer = [(0, 0), (0, max(0, schedule_length - simulations))]
     return Gumbel(np.pad(np.array(rows, np.int32), longer, mode="edge"), visit_weight, value_weight)
 
 
@@ -47,7 +54,7 @@ def halving(considered: int, simulations: int) -> list[int]:
 
 
 def improve(rule, trees, tree, node, first, count, player):
-    """Into trees.room: log prior + the weighted value of each edge, with a guess for those unvisited."""
+    """Into trees.scratch: log prior + the weighted value of each edge, with a guess for those unvisited."""
     total = 0
     most = 0
     mass = 0.0
@@ -63,32 +70,32 @@ def improve(rule, trees, tree, node, first, count, player):
     if mass > 0.0:
         unseen = (unseen + total * mean / mass) / (1 + total)
     scale = (rule.visit_weight + most) * rule.value_weight
-    room = trees.room[tree]
+    scratch = trees.scratch[tree]
     for i in range(count):
-        room[i] = abs(trees.edges[first + i].prior) + np.float32(1e-12)
+        scratch[i] = abs(trees.edges[first + i].prior) + np.float32(1e-12)
     for i in range(count):
-        room[i] = logarithm(room[i])
+        scratch[i] = logarithm(scratch[i])
     for i in range(count):
-        room[i] += np.float32(scale * (0.5 + 0.5 * edge_value(trees.edges[first + i], unseen)))
+        scratch[i] += np.float32(scale * (0.5 + 0.5 * edge_value(trees.edges[first + i], unseen)))
 
 
 def softmax(trees, tree, count):
-    """Turn trees.room into probabilities."""
-    room = trees.room[tree]
+    """Turn trees.scratch into probabilities."""
+    scratch = trees.scratch[tree]
     highest = np.float32(-np.inf)
     for i in range(count):
-        highest = max(highest, room[i])
+        highest = max(highest, scratch[i])
     for i in range(count):
-        room[i] = exponential(room[i] - highest)
+        scratch[i] = exponential(scratch[i] - highest)
     total = np.float32(0.0)
     for i in range(count):
-        total += room[i]
+        total += scratch[i]
     share = np.float32(1.0) / total
     for i in range(count):
-        room[i] *= share
+        scratch[i] *= share
 
 
-def choose(rule, trees, tree, node, first, count, player):
+def select(rule, trees, tree, node, first, count, player):
     improve(rule, trees, tree, node, first, count, player)
     best = first
     highest = -math.inf
@@ -98,7 +105,7 @@ def choose(rule, trees, tree, node, first, count, player):
         wanted = rule.schedule[row, min(trees.done[tree], rule.schedule.shape[1] - 1)]
         for i in range(count):
             edge = trees.edges[first + i]
-            score = trees.room[tree, i] + trees.bonus[tree, offset + i]
+            score = trees.scratch[tree, i] + trees.bonus[tree, offset + i]
             if edge.visits - trees.before[tree, offset + i] != wanted:
                 score -= 1e9  # not considered in this round; but if none is, the best of them goes on
             if edge.total == LOST:
@@ -113,7 +120,7 @@ def choose(rule, trees, tree, node, first, count, player):
         visits += trees.edges[index].visits
     for i in range(count):
         edge = trees.edges[first + i]
-        score = trees.room[tree, i] - edge.visits / (1.0 + visits)
+        score = trees.scratch[tree, i] - edge.visits / (1.0 + visits)
         if edge.total == LOST:
             score -= 1e9
         if score > highest:
@@ -136,7 +143,7 @@ def decide(rule, trees, tree, node, first, count, player):
         edge = trees.edges[first + i]
         if trees.nodes[node].solved and settles(trees, node, edge, player):
             return first + i
-        score = trees.room[tree, i] + trees.bonus[tree, offset + i]
+        score = trees.scratch[tree, i] + trees.bonus[tree, offset + i]
         if edge.visits - trees.before[tree, offset + i] != most:
             score -= 1e9
         if edge.total == LOST:
@@ -147,7 +154,7 @@ def decide(rule, trees, tree, node, first, count, player):
     return best
 
 
-def weigh(rule, trees, tree, node, first, count, player, policy):
+def target_policy(rule, trees, tree, node, first, count, player, policy):
     """The improved policy; all on the proven best moves if the node is solved, and none on lost moves."""
     improve(rule, trees, tree, node, first, count, player)
     softmax(trees, tree, count)
@@ -157,7 +164,7 @@ def weigh(rule, trees, tree, node, first, count, player, policy):
         if trees.nodes[node].solved:
             policy[i] = 1.0 if settles(trees, node, edge, player) else 0.0
         else:
-            policy[i] = 0.0 if edge.total == LOST else trees.room[tree, i]
+            policy[i] = 0.0 if edge.total == LOST else trees.scratch[tree, i]
         total += policy[i]
     for i in range(count):
         policy[i] = policy[i] / total if total > 0.0 else 1.0 / count

@@ -8,13 +8,13 @@ import math
 from typing import NamedTuple
 
 from ludus.rules import register
-from ludus.search.puct import choose as choose_below
+from ludus.search.puct import select as select_below
 from ludus.search.visits import LOST, edge_value, most_visited, settles
 
 
 class NoisyPuct(NamedTuple):
     c: float = 1.5
-    reduction: float = 0.2
+    fpu_reduction: float = 0.2
     noise: float = 0.25
     """The part of a root move's prior that is noise: what lies in trees.bonus, as parts of their sum."""
     forced: float = 2.0
@@ -32,9 +32,9 @@ def noisy_prior(rule, trees, tree, index, place, total):
     return (1.0 - rule.noise) * abs(trees.edges[index].prior) + rule.noise * trees.bonus[tree, place] / total
 
 
-def choose(rule, trees, tree, node, first, count, player):
+def select(rule, trees, tree, node, first, count, player):
     if node != trees.root[tree] or rule.noise == 0.0:
-        return choose_below(rule, trees, tree, node, first, count, player)
+        return select_below(rule, trees, tree, node, first, count, player)
     offset = first - trees.nodes[node].first
     noise = total_noise(trees, tree, offset, count)
     simulations = trees.nodes[node].visits
@@ -66,7 +66,7 @@ def decide(rule, trees, tree, node, first, count, player):
     return most_visited(trees, node, first, count, player)
 
 
-def weigh(rule, trees, tree, node, first, count, player, policy):
+def target_policy(rule, trees, tree, node, first, count, player, policy):
     """Visits, less those that were forced and found nothing: moves left with one visit get none."""
     offset = first - trees.nodes[node].first
     noise = total_noise(trees, tree, offset, count)

@@ -24,16 +24,16 @@ def play_out(rules, state, random, actions, joint, values):
 
 
 @part
-def simulate(rules, rule, trees, tree, leaves, simulations):
+def simulate(rules, rule, trees, tree, buffer, simulations):
     """Run so many playouts in one tree; fewer where its root is solved."""
-    row = tree * (leaves.nodes.size // trees.root.size)
-    path, values = leaves.path[row], leaves.values[row]
-    actions, counts = leaves.actions[row], leaves.counts[row]
+    row = tree * (buffer.nodes.size // trees.root.size)
+    path, values = buffer.path[row], buffer.values[row]
+    actions, counts = buffer.actions[row], buffer.counts[row]
     ran = 0
     while ran < simulations and not trees.nodes[trees.root[tree]].solved:
-        node, depth, end = descend(rules, rule, trees, tree, leaves.states, row, path, actions, counts, values, True)
+        node, depth, end = descend(rules, rule, trees, tree, buffer.states, row, path, actions, counts, values, True)
         if end != KNOWN:
-            play_out(rules, leaves.states[row], trees.random[tree], actions, leaves.joint[row], values)
+            play_out(rules, buffer.states[row], trees.random[tree], actions, buffer.joint[row], values)
         back_up(trees, path, depth, values, False)
         if end == KNOWN and node != NOTHING:
             prove(trees, path, depth, node)
@@ -42,14 +42,14 @@ def simulate(rules, rule, trees, tree, leaves, simulations):
 
 
 @kernel
-def simulate_serial(rules, rule, trees, leaves, budgets, portion):
+def simulate_serial(rules, rule, trees, buffer, budgets, portion):
     """Up to `portion` playouts in every tree, one tree after the other; budgets int32 [B] for the whole search."""
     for tree in range(trees.root.size):
-        simulate(rules, rule, trees, tree, leaves, min(portion, budgets[tree] - trees.done[tree]))
+        simulate(rules, rule, trees, tree, buffer, min(portion, budgets[tree] - trees.done[tree]))
 
 
 @kernel(parallel=True)
-def simulate_parallel(rules, rule, trees, leaves, budgets, portion):
+def simulate_parallel(rules, rule, trees, buffer, budgets, portion):
     """The same on all threads, with the same result."""
     for tree in prange(trees.root.size):
-        simulate(rules, rule, trees, tree, leaves, min(portion, budgets[tree] - trees.done[tree]))
+        simulate(rules, rule, trees, tree, buffer, min(portion, budgets[tree] - trees.done[tree]))

@@ -10,11 +10,11 @@ from ludus.search.visits import LOST, jitter, most_visited, share_of_visits
 class Puct(NamedTuple):
     c: float = 1.5
     """Weight of the prior."""
-    reduction: float = 0.2
+    fpu_reduction: float = 0.2
     """An unvisited move counts as this much worse than its node, times the root of the prior already visited."""
 
 
-def choose(rule, trees, tree, node, first, count, player):
+def select(rule, trees, tree, node, first, count, player):
     weight = rule.c * math.sqrt(max(1, trees.nodes[node].visits))
     total = 0.0
     visits = 0
@@ -38,7 +38,7 @@ def choose(rule, trees, tree, node, first, count, player):
             if score > highest:
                 highest = score
                 best = index
-    unseen = (trees.nodes[node].value[player] + total) / (1 + visits) - rule.reduction * math.sqrt(explored)
+    unseen = (trees.nodes[node].value[player] + total) / (1 + visits) - rule.fpu_reduction * math.sqrt(explored)
     return untried if unseen + eagerness > highest else best
 
 
@@ -46,7 +46,7 @@ def decide(rule, trees, tree, node, first, count, player):
     return most_visited(trees, node, first, count, player)
 
 
-def weigh(rule, trees, tree, node, first, count, player, policy):
+def target_policy(rule, trees, tree, node, first, count, player, policy):
     share_of_visits(trees, node, first, count, player, policy)
 
 

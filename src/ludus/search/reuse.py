@@ -29,18 +29,18 @@ def make_scratch(trees: Trees) -> Scratch:
 
 
 @kernel
-def advance_roots(rules, trees, actions, position, values, room, kept):
+def advance_roots(rules, trees, actions, position, values, scratch, kept):
     """Play actions [B, D] at the roots, which leads to position[tree]; kept [B]: was the new root in the tree?"""
     for tree in range(trees.root.size):
-        kept[tree] = advance_root(rules, trees, tree, actions[tree], position, values, room)
+        kept[tree] = advance_root(rules, trees, tree, actions[tree], position, values, scratch)
 
 
 @part
-def advance_root(rules, trees, tree, actions, position, values, room):
+def advance_root(rules, trees, tree, actions, position, values, scratch):
     """The same for one tree: True if the new root was in it."""
     index = trees.root[tree]
     node = trees.nodes[index]
-    row = room.queue[: actions.size + 1]
+    row = scratch.queue[: actions.size + 1]
     row[0] = index
     row[1:] = NOTHING
     found = node.first >= 0
@@ -57,64 +57,64 @@ def advance_root(rules, trees, tree, actions, position, values, room):
     if found:
         child = follow(trees, tree, row)
     if child != NOTHING:
-        keep_from(trees, tree, child, room)
+        keep_from(trees, tree, child, scratch)
         return True
     plant_position(rules, trees, tree, position, tree, values)
     return False
 
 
 @part
-def mark(trees, tree, index, base, room, count):
+def mark(trees, tree, index, base, scratch, count):
     """Put a node on the list of those to keep, once."""
-    if room.place[index - base] == NOTHING:
-        room.place[index - base] = 0
-        room.queue[count] = index
+    if scratch.place[index - base] == NOTHING:
+        scratch.place[index - base] = 0
+        scratch.queue[count] = index
         return count + 1
     return count
 
 
 @part
-def keep_from(trees, tree, root, room):
+def keep_from(trees, tree, root, scratch):
     """Drop what cannot be reached from `root`, and close the gaps."""
-    base = tree * room.place.size
-    edge_base = tree * room.owner.size
-    room.place[:] = NOTHING
-    room.owner[:] = 0
-    count = mark(trees, tree, root, base, room, 0)
+    base = tree * scratch.place.size
+    edge_base = tree * scratch.owner.size
+    scratch.place[:] = NOTHING
+    scratch.owner[:] = 0
+    count = mark(trees, tree, root, base, scratch, 0)
     reached = 0
     while reached < count:
         while reached < count:
-            node = trees.nodes[room.queue[reached]]
+            node = trees.nodes[scratch.queue[reached]]
             if node.first >= 0:
-                room.owner[node.first - edge_base] = room.queue[reached] + 1
+                scratch.owner[node.first - edge_base] = scratch.queue[reached] + 1
                 total = 0
                 for block in range(node.counts.size):
                     total += node.counts[block]
                 for edge in range(node.first, node.first + total):
                     if trees.edges[edge].child != NOTHING:
-                        count = mark(trees, tree, trees.edges[edge].child, base, room, count)
+                        count = mark(trees, tree, trees.edges[edge].child, base, scratch, count)
             reached += 1
         for slot in range(trees.joints.shape[1]):  # joint moves know their parents, not the other way round
             joint = trees.joints[tree, slot]
-            if joint.child != 0 and room.place[joint.parent - base] != NOTHING:
-                count = mark(trees, tree, joint.child - 1, base, room, count)
+            if joint.child != 0 and scratch.place[joint.parent - base] != NOTHING:
+                count = mark(trees, tree, joint.child - 1, base, scratch, count)
 
     free = base
     for index in range(base, trees.used[tree, 0]):
-        if room.place[index - base] != NOTHING:
-            room.place[index - base] = free
+        if scratch.place[index - base] != NOTHING:
+            scratch.place[index - base] = free
             if free != index:
                 copy_state(trees.states, free, trees.states, index)
                 trees.nodes[free] = trees.nodes[index]
             free += 1
     trees.used[tree, 0] = free
-    trees.root[tree] = room.place[root - base]
+    trees.root[tree] = scratch.place[root - base]
 
     free_edge = edge_base
     for index in range(edge_base, trees.used[tree, 1]):
-        if room.owner[index - edge_base] == 0:
+        if scratch.owner[index - edge_base] == 0:
             continue
-        node = trees.nodes[room.place[room.owner[index - edge_base] - 1 - base]]
+        node = trees.nodes[scratch.place[scratch.owner[index - edge_base] - 1 - base]]
         node.first = free_edge
         total = 0
         for block in range(node.counts.size):
@@ -123,14 +123,14 @@ def keep_from(trees, tree, root, room):
             trees.edges[free_edge] = trees.edges[index + i]
             edge = trees.edges[free_edge]
             if edge.child != NOTHING:
-                edge.child = room.place[edge.child - base]
+                edge.child = scratch.place[edge.child - base]
             free_edge += 1
     trees.used[tree, 1] = free_edge
-    rebuild_tables(trees, tree, base, room)
+    rebuild_tables(trees, tree, base, scratch)
 
 
 @part
-def rebuild_tables(trees, tree, base, room):
+def rebuild_tables(trees, tree, base, scratch):
     """Enter the moved nodes into the tables again."""
     size = trees.transpositions.shape[1]
     if size > 0:
@@ -140,15 +140,15 @@ def rebuild_tables(trees, tree, base, room):
             while trees.transpositions[tree, slot] != 0:
                 slot = (slot + 1) & (size - 1)
             trees.transpositions[tree, slot] = index + 1
-    for slot in range(room.joints.size):
-        room.joints[slot] = trees.joints[tree, slot]
+    for slot in range(scratch.joints.size):
+        scratch.joints[slot] = trees.joints[tree, slot]
         trees.joints[tree, slot].child = 0
     trees.used[tree, 2] = 0
-    for slot in range(room.joints.size):
-        old = room.joints[slot]
-        if old.child != 0 and room.place[old.parent - base] != NOTHING:
+    for slot in range(scratch.joints.size):
+        old = scratch.joints[slot]
+        if old.child != 0 and scratch.place[old.parent - base] != NOTHING:
             new = trees.joints[tree, joint_slot(trees, tree, old.key)]
             trees.used[tree, 2] += 1
             new.key = old.key
-            new.child = room.place[old.child - 1 - base] + 1
-            new.parent = room.place[old.parent - base]
+            new.child = scratch.place[old.child - 1 - base] + 1
+            new.parent = scratch.place[old.parent - base]

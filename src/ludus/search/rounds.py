@@ -7,8 +7,17 @@ from ludus.native import compiled_names, kernel, part
 from ludus.rules import EVERYONE, to_move
 from ludus.search import arithmetic, visits
 from ludus.search.descend import AWAITED, KNOWN, descend
-from ludus.search.selection import decide, weigh
-from ludus.search.tree import NOTHING, PENDING, add_edges, back_up, hold, list_moves, prove, release
+from ludus.search.selection import decide, target_policy
+from ludus.search.tree import (
+    NOTHING,
+    PENDING,
+    add_edges,
+    add_virtual_loss,
+    back_up,
+    list_moves,
+    prove,
+    remove_virtual_loss,
+)
 
 most_visited = compiled_names(visits)["most_visited"]
 _arithmetic = compiled_names(arithmetic)
@@ -36,11 +45,11 @@ def set_priors(trees, first, count, logits, begin):
 
 
 @part
-def apply_evaluation(trees, tree, leaves, row, held):
+def apply_evaluation(trees, tree, buffer, row, virtual_loss):
     """Give an evaluated leaf its edges and priors, and back its values up."""
-    leaves.waiting[row] = False
-    index = leaves.nodes[row]
-    values = leaves.values[row]
+    buffer.waiting[row] = False
+    index = buffer.nodes[row]
+    values = buffer.values[row]
     if index != NOTHING:
         node = trees.nodes[index]
         if not node.solved:
@@ -48,26 +57,26 @@ def apply_evaluation(trees, tree, leaves, row, held):
                 node.value[player] = values[player]
         if node.first < 0:
             node.first = NOTHING
-            counts = leaves.counts[row]
-            if add_edges(trees, tree, index, leaves.actions[row], counts):
+            counts = buffer.counts[row]
+            if add_edges(trees, tree, index, buffer.actions[row], counts):
                 begin = 0
                 for block in range(counts.size):
-                    set_priors(trees, node.first + begin, counts[block], leaves.logits[row], begin)
+                    set_priors(trees, node.first + begin, counts[block], buffer.logits[row], begin)
                     begin += counts[block]
-    back_up(trees, leaves.path[row], leaves.depths[row], values, held)
+    back_up(trees, buffer.path[row], buffer.depths[row], values, virtual_loss)
 
 
 @part
-def bring(rules, rule, trees, tree, leaves, row, budget, held):
+def find_leaf(rules, rule, trees, tree, buffer, row, budget, virtual_loss):
     """Search for a leaf that needs an evaluation and put it into `row`; False where none is to be had, or none soon."""
-    path, values = leaves.path[row], leaves.values[row]
-    actions, counts = leaves.actions[row], leaves.counts[row]
+    path, values = buffer.path[row], buffer.values[row]
+    actions, counts = buffer.actions[row], buffer.counts[row]
     for _ in range(MAX_KNOWN_LEAVES):
         root = trees.nodes[trees.root[tree]]
         counted = root.first != NOTHING  # the evaluation of the root itself is no simulation
         if root.solved or (counted and trees.done[tree] >= budget):
             return False
-        index, depth, end = descend(rules, rule, trees, tree, leaves.states, row, path, actions, counts, values, False)
+        index, depth, end = descend(rules, rule, trees, tree, buffer.states, row, path, actions, counts, values, False)
         if end == AWAITED:
             return False
         if counted:
@@ -77,62 +86,62 @@ def bring(rules, rule, trees, tree, leaves, row, budget, held):
             if index != NOTHING:
                 prove(trees, path, depth, index)
             continue
-        mover = to_move(rules, leaves.states[row])
-        list_moves(rules, leaves.states[row], mover, actions, counts)
+        mover = to_move(rules, buffer.states[row])
+        list_moves(rules, buffer.states[row], mover, actions, counts)
         if index != NOTHING and trees.nodes[index].first == NOTHING:
             trees.nodes[index].first = PENDING
-        if held:
-            hold(trees, path, depth)
-        leaves.movers[row] = mover
-        leaves.nodes[row] = index
-        leaves.depths[row] = depth
-        leaves.waiting[row] = True
+        if virtual_loss:
+            add_virtual_loss(trees, path, depth)
+        buffer.movers[row] = mover
+        buffer.nodes[row] = index
+        buffer.depths[row] = depth
+        buffer.waiting[row] = True
         return True
     return False
 
 
 @part
-def advance_tree(rules, rule, trees, tree, leaves, budgets):
+def advance_tree(rules, rule, trees, tree, buffer, budgets):
     """One tree's part of a round."""
-    rows = leaves.nodes.size // trees.root.size
-    held = rows > 1
+    rows = buffer.nodes.size // trees.root.size
+    virtual_loss = rows > 1
     for row in range(tree * rows, (tree + 1) * rows):
-        if leaves.waiting[row]:
-            apply_evaluation(trees, tree, leaves, row, held)
+        if buffer.waiting[row]:
+            apply_evaluation(trees, tree, buffer, row, virtual_loss)
     for row in range(tree * rows, (tree + 1) * rows):
-        if not bring(rules, rule, trees, tree, leaves, row, budgets[tree], held):
+        if not find_leaf(rules, rule, trees, tree, buffer, row, budgets[tree], virtual_loss):
             break
 
 
 @kernel
-def advance_serial(rules, rule, trees, leaves, budgets):
+def advance_serial(rules, rule, trees, buffer, budgets):
     """A round of every tree, one after the other; budgets int32 [B] in simulations."""
     for tree in range(trees.root.size):
-        advance_tree(rules, rule, trees, tree, leaves, budgets)
+        advance_tree(rules, rule, trees, tree, buffer, budgets)
 
 
 @kernel(parallel=True)
-def advance_parallel(rules, rule, trees, leaves, budgets):
+def advance_parallel(rules, rule, trees, buffer, budgets):
     """A round of every tree, on all threads; the same result."""
     for tree in prange(trees.root.size):
-        advance_tree(rules, rule, trees, tree, leaves, budgets)
+        advance_tree(rules, rule, trees, tree, buffer, budgets)
 
 
 @kernel
-def abandon(trees, leaves):
+def abandon(trees, buffer):
     """Take back the simulations whose evaluation never came."""
-    rows = leaves.nodes.size // trees.root.size
-    for row in range(leaves.nodes.size):
-        if not leaves.waiting[row]:
+    rows = buffer.nodes.size // trees.root.size
+    for row in range(buffer.nodes.size):
+        if not buffer.waiting[row]:
             continue
-        leaves.waiting[row] = False
-        index, depth = leaves.nodes[row], leaves.depths[row]
+        buffer.waiting[row] = False
+        index, depth = buffer.nodes[row], buffer.depths[row]
         if index != NOTHING and trees.nodes[index].first == PENDING:
             trees.nodes[index].first = NOTHING
         if depth > 0:
             trees.done[row // rows] -= 1
         if rows > 1:
-            release(trees, leaves.path[row], depth)
+            remove_virtual_loss(trees, buffer.path[row], depth)
 
 
 @kernel
@@ -173,7 +182,7 @@ def conclude_tree(rule, trees, tree, edges, policy):
             player = block if root.mover == EVERYONE else root.mover
             begin = first - root.first
             edges[tree, block] = decide(rule, trees, tree, index, first, count, player)
-            weigh(rule, trees, tree, index, first, count, player, policy[tree, begin : begin + count])
+            target_policy(rule, trees, tree, index, first, count, player, policy[tree, begin : begin + count])
         first += count
 
 

@@ -1,23 +1,43 @@
-"""How a search picks its way, and what it concludes. A selection rule is one file of three functions.
+"""Selection rules: how a search picks its way down, and what it concludes at the root.
 
-Beside a NamedTuple of its constants it defines the functions below. They are dispatched like those of a game, on the
-class of their first argument, so a new rule is a new file and no change here. Each looks at one player's block of
-`count` >= 1 edges from `first` on, at `node` of `tree`.
+A selection rule is one file: a NamedTuple of its constants, and three functions that are dispatched on its class, as
+the functions of a game are. Each function looks at one player's block of `count` >= 1 edges, from edge `first` on, at
+`node` of `tree`:
 
-    choose(rule, trees, tree, node, first, count, player)        the edge to follow
-    decide(rule, trees, tree, node, first, count, player)        at the root, after the search: the edge to play
-    weigh(rule, trees, tree, node, first, count, player, policy) and a policy [count] to learn from, which sums to 1
+    select(rule, trees, tree, node, first, count, player)
+        returns the edge to follow during a simulation
+    decide(rule, trees, tree, node, first, count, player)
+        returns the edge to play at the root after the search
+    target_policy(rule, trees, tree, node, first, count, player, policy)
+        writes the policy to learn from into policy [count]; it sums to 1
+
+Two constants of the file tell the forest what the rule needs; both are False unless the file sets them:
+
+    DRAWS_GUMBEL_NOISE    the forest draws Gumbel noise for the root's moves before each search
+    IN_TURN_ONLY          the rule cannot be used where players move at once
 """
 
+from typing import Any
+
 from ludus.native import overload_generic
-from ludus.rules import generic
+from ludus.rules import generic, namespace_of
 
 BLOCK = "rule, trees, tree, node, first, count, player"
 
-choose = generic("choose", BLOCK)
+select = generic("select", BLOCK)
 decide = generic("decide", BLOCK)
-weigh = generic("weigh", BLOCK + ", policy")
+target_policy = generic("target_policy", BLOCK + ", policy")
 
-overload_generic("choose", BLOCK)
+overload_generic("select", BLOCK)
 overload_generic("decide", BLOCK)
-overload_generic("weigh", BLOCK + ", policy")
+overload_generic("target_policy", BLOCK + ", policy")
+
+
+def draws_gumbel_noise(rule: Any) -> bool:
+    """True if the rule wants Gumbel noise for the root's moves."""
+    return namespace_of(type(rule)).get("DRAWS_GUMBEL_NOISE", False)
+
+
+def is_in_turn_only(rule: Any) -> bool:
+    """True if the rule cannot be used where players move at once."""
+    return namespace_of(type(rule)).get("IN_TURN_ONLY", False)

@@ -77,7 +77,7 @@ class Trees(NamedTuple):
     transpositions: Any  # int32 [B, T]: nodes + 1 by the fingerprint of their position, or [B, 0]
     joints: Any  # JOINT [B, T]: where joint moves lead, or [B, 0] in a sequential game
     serial: Any  # uint64 [B]: the key of the latest node, where keys are serial numbers
-    room: Any  # float32 [B, R]: for a selection rule to work in
+    scratch: Any  # float32 [B, R]: for a selection rule to work in
     zero_sum: bool  # two players, values that add up to 0
 
 
@@ -237,7 +237,7 @@ def link(trees, tree, path_row, child):
 
 @part
 def play_edges(rules, trees, path_row, position, i, joint):
-    """Play the chosen edges in position[i]; `joint` int32 [D] is room for the joint move."""
+    """Play the chosen edges in position[i]; `joint` int32 [D] is scratch for the joint move."""
     if path_row.size == 2 or trees.nodes[path_row[0]].mover != EVERYONE:
         play(rules, position[i], trees.edges[path_row[1]].action)
         return
@@ -248,20 +248,22 @@ def play_edges(rules, trees, path_row, position, i, joint):
 
 
 @part
-def back_up(trees, path, depth, values, held):
-    """Add the values of one simulation to every edge of its path; `held`: its visits are counted already."""
+def back_up(trees, path, depth, values, virtual_loss):
+    """Add the values of one simulation to every edge of its path; `virtual_loss`: its visits are counted already."""
     for level in range(depth - 1, -1, -1):
         row = path[level]
         node = trees.nodes[row[0]]
-        if not held:
+        if not virtual_loss:
             node.visits += 1
         for block in range(row.size - 1):
             if row[block + 1] != NOTHING:
                 edge = trees.edges[row[block + 1]]
                 player = block if node.mover == EVERYONE else node.mover
-                if held and edge.prior < 0.0 and edge.total != LOST:  # solved since: exact, whatever is on its way
+                if (
+                    virtual_loss and edge.prior < 0.0 and edge.total != LOST
+                ):  # solved since: exact, whatever is on its way
                     edge.total = np.float64(trees.nodes[edge.child].value[player]) * edge.visits
-                elif held:
+                elif virtual_loss:
                     edge.total += values[player] + 1.0
                 else:
                     edge.visits += 1
@@ -269,7 +271,7 @@ def back_up(trees, path, depth, values, held):
 
 
 @part
-def hold(trees, path, depth):
+def add_virtual_loss(trees, path, depth):
     """Count a simulation whose result is awaited as a loss for everyone on its path (virtual loss)."""
     for level in range(depth):
         row = path[level]
@@ -282,7 +284,7 @@ def hold(trees, path, depth):
 
 
 @part
-def release(trees, path, depth):
+def remove_virtual_loss(trees, path, depth):
     """Take back what `hold` did."""
     for level in range(depth):
         row = path[level]

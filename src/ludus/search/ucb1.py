@@ -15,7 +15,7 @@ class Ucb1(NamedTuple):
     """Weight of the uncertainty, for values from -1 to 1."""
 
 
-def choose(rule, trees, tree, node, first, count, player):
+def select(rule, trees, tree, node, first, count, player):
     spread = rule.c * rule.c * math.log(max(1, trees.nodes[node].visits))
     best = first
     highest = -math.inf
@@ -37,7 +37,7 @@ def decide(rule, trees, tree, node, first, count, player):
     return most_visited(trees, node, first, count, player)
 
 
-def weigh(rule, trees, tree, node, first, count, player, policy):
+def target_policy(rule, trees, tree, node, first, count, player, policy):
     share_of_visits(trees, node, first, count, player, policy)
 
 

@@ -58,7 +58,7 @@ def fingerprint(rules, states):
 
 
 PLAIN = {
-    "look": stepping.look,
+    "inspect": stepping.inspect,
     "step": stepping.step,
     "reset": reset,
     "observe": observe,
@@ -228,7 +228,7 @@ class Lockstep:
 
         def attempt(make: Callable[[Any], str]) -> str:
             try:
-                return make(self.game.look_at(self.shown))
+                return make(self.game.state_view(self.shown))
             except Exception as error:
                 return f"({describe_error(error)})"
 

@@ -77,7 +77,7 @@ def facts_of(run: Lockstep, states: NDArray[Any]) -> Facts:
     game = run.game
     values = guarded((game.players,), np.float32, math.nan)
     with run.asking("outcome", states), np.errstate(over="ignore"):
-        over = bool(generic.outcome(game.rules, game.look_at(states), values.array))
+        over = bool(generic.outcome(game.rules, game.state_view(states), values.array))
     run.check_margins(run.plain, "outcome", values)
     listed = values.array.tolist()
     unwritten = np.isnan(values.array)
@@ -99,7 +99,7 @@ def moves_of(run: Lockstep, states: NDArray[Any]) -> Facts:
     """The facts of a position in which the game is not over."""
     game = run.game
     with run.asking("to_move", states), np.errstate(over="ignore"):
-        mover = generic.to_move(game.rules, game.look_at(states))
+        mover = generic.to_move(game.rules, game.state_view(states))
     if mover == EVERYONE and not game.simultaneous:
         raise run.broken("to_move may be EVERYONE only in a game that sets simultaneous")
     if mover != EVERYONE and not (whole(mover) and 0 <= mover < game.players):
@@ -111,7 +111,7 @@ def moves_of(run: Lockstep, states: NDArray[Any]) -> Facts:
     for player in range(game.players) if mover == EVERYONE else [int(mover)]:
         actions = guarded((game.most_legal,), np.int32, UNWRITTEN)
         with run.asking("legal", states), np.errstate(over="ignore"):
-            count = generic.legal(game.rules, game.look_at(states), player, actions.array)
+            count = generic.legal(game.rules, game.state_view(states), player, actions.array)
         run.check_margins(run.plain, "legal", actions)
         legal[player] = checked_ids(run, count, actions, game.player_name(player))
     if not any(legal):
@@ -145,7 +145,7 @@ def check_look(run: Lockstep, way: Way, facts: Facts) -> None:
     actions = guarded((game.players, game.most_legal), np.int32, UNWRITTEN)
     counts = guarded((game.players,), np.int32, 0)
     with run.asking("outcome, to_move or legal", way.states, way):
-        over, mover = way.call("look", way.states, values.array, actions.array, counts.array)
+        over, mover = way.call("inspect", way.states, values.array, actions.array, counts.array)
     run.check_margins(way, "outcome or legal", values, actions, counts, way.guarded)
     legal = tuple(tuple(actions.array[player, : counts.array[player]].tolist()) for player in range(game.players))
     idle = [player for player in range(game.players) if over or mover not in (EVERYONE, player)]
@@ -278,7 +278,7 @@ def check_text(run: Lockstep, thorough: bool) -> None:
 def check_notation(run: Lockstep, facts: Facts, thorough: bool) -> None:
     """Moves out and in."""
     game, states = run.game, run.plain.states.copy()
-    state = game.look_at(states)
+    state = game.state_view(states)
     for player, ids in enumerate(facts.legal):
         names: dict[str, int] = {}
         for action in ids:

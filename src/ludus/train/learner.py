@@ -13,7 +13,7 @@ import torch
 
 from ludus.errors import LudusError
 from ludus.gpu.steps import GraphedSteps
-from ludus.nets.samples import PlaneSampler, make_sampler, move
+from ludus.nets.samples import PlaneSampler, make_sampler, to_device
 
 if TYPE_CHECKING:
     from ludus.game import Game
@@ -125,7 +125,7 @@ class Learner:
             torch._foreach_copy_(list(network.parameters()), list(self.network.parameters()))
         choose = np.random.default_rng(seed)
         with torch.autocast("cuda", torch.bfloat16, enabled=self.device.type == "cuda"):
-            losses = self.sampler.loss(network, move(self.sampler.draw(window.rows, rows, choose), self.device))
+            losses = self.sampler.loss(network, to_device(self.sampler.draw(window.rows, rows, choose), self.device))
         policy_loss, value_loss = (loss / self.config.batch_size for loss in losses)
         loss = policy_loss + self.config.value_weight * value_loss
         gradients = torch.autograd.grad(loss, list(network.parameters()))

@@ -111,7 +111,7 @@ def record(trees, edges, policy, players, starts, actions, probabilities, expect
 
 
 @kernel
-def move(
+def play_moves(
     rules, states, random, edges, trees, players, starts, actions, probabilities, sampled, joint, played, results, over
 ):
     """Play in every game: a draw from the policy where `sampled` bool [B] says so, else the search's decision.
@@ -187,7 +187,7 @@ class Resigning:
         """The part of games given up that would not have been lost."""
         return self.counts[1] / max(1, self.counts[0])
 
-    def look(self, players: Any, expected: Any, full: Any, over: Any, results: Any) -> None:
+    def check(self, players: Any, expected: Any, full: Any, over: Any, results: Any) -> None:
         """End the games that are given up: sets over bool [B] and results float32 [B, 2]."""
         if self.counts[0] >= 20 and self.error > 0.05:
             return
@@ -229,7 +229,7 @@ class SelfPlay:
         self.plies_finished = 0
         self.simulations = 0
         self.moves = 0
-        blocks = self.forest.leaves.counts.shape[1]
+        blocks = self.forest.buffer.counts.shape[1]
         room = self.forest.trees.bonus.shape[1]
         self._players = np.zeros(games * blocks, np.int8)
         self._starts = np.zeros(games * blocks + 1, np.int64)
@@ -264,7 +264,7 @@ class SelfPlay:
     def _rule(self, simulations: int) -> Any:
         if self.config.search == "gumbel" and not self.game.simultaneous:
             considered = min(self.config.considered_moves, self.game.most_legal)
-            return gumbel(simulations, considered, room=self.most_simulations)
+            return gumbel(simulations, considered, schedule_length=self.most_simulations)
         from ludus.search.noisy_puct import NoisyPuct
 
         return NoisyPuct(self.config.c_puct, 0.2, self.config.noise_weight, self.config.forced_playouts)
@@ -332,7 +332,7 @@ class SelfPlay:
         over = np.zeros(self.games, np.bool_)
         results = np.zeros((self.games, game.players), np.float32)
         sampled = (self.plies < config.sample_plies) & full
-        move(
+        play_moves(
             game.rules,
             self.states,
             self.random,
@@ -350,7 +350,7 @@ class SelfPlay:
         )
         game.raise_pending()
         if config.resign_threshold:
-            self.resigning.look(self._players, self._expected, full, over, results)
+            self.resigning.check(self._players, self._expected, full, over, results)
         self._remember(before, full)
         self.plies += 1
         self.moves += 1
