@@ -1,0 +1,1 @@
+"""Games described in GDL, the Game Description Language."""

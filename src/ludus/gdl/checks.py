@@ -1,0 +1,336 @@
+"""Static checks of a description: what GDL forbids is an error, what looks like a slip is a warning.
+
+Every problem names the rule, its place and what to do. Published descriptions break the rules of GDL in ways that do not
+matter for play (such as malformed `base` facts), so an error is fatal only if the game has no meaning with it.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from ludus.gdl.kif import BadDescription, shorten
+from ludus.gdl.language import (
+    KEYWORDS,
+    Atom,
+    Description,
+    Distinct,
+    Item,
+    Literal,
+    Or,
+    Rule,
+    Term,
+    variables_in,
+    variables_of,
+)
+
+Key = tuple[str, int]
+NEVER_IN_HEADS = ("role", "true", "does")
+NEVER_IN_BODIES = ("init", "next", "base", "input")
+STATIC = (("init", 1), ("base", 1), ("input", 2))
+STATE_ONLY = (("legal", 2), ("goal", 2), ("terminal", 0))
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One finding about a description."""
+
+    message: str
+    is_error: bool
+    is_fatal: bool = False
+    """True if the description cannot be played."""
+    offset: int = -1
+
+    def __str__(self) -> str:
+        return self.message
+
+
+def check(description: Description) -> list[Problem]:
+    """All problems, errors first, each group in the order of the text."""
+    found = list(_Checker(description).problems())
+    return sorted(found, key=lambda problem: (not problem.is_error, problem.offset))
+
+
+def require_valid(description: Description) -> list[Problem]:
+    """All problems, none of them fatal; BadDescription names the first fatal one, and how many there are."""
+    problems = check(description)
+    fatal = [problem for problem in problems if problem.is_fatal]
+    if fatal:
+        more = f" (and {len(fatal) - 1} more: ludus gdl check lists them)" if len(fatal) > 1 else ""
+        raise BadDescription(f"{fatal[0]}{more}")
+    return problems
+
+
+class _Checker:
+    def __init__(self, description: Description):
+        self.description = description
+        self.rules = description.rules
+        self.heads: dict[Key, list[Rule]] = defaultdict(list)
+        for rule in self.rules:
+            self.heads[rule.head.key].append(rule)
+        self.edges = {key: list(_body_edges(rules)) for key, rules in self.heads.items()}
+        self.component = _components({key: [used for used, _, _ in edges] for key, edges in self.edges.items()})
+
+    def problem(self, rule: Rule | None, message: str, is_error: bool = True, is_fatal: bool = False) -> Problem:
+        if rule is None:
+            return Problem(f"{self.description.source}: {message}", is_error, is_fatal)
+        text = f"{self.description.place(rule.offset)}: {message}; in {shorten(str(rule), 100)}"
+        return Problem(text, is_error, is_fatal and rule.head.name not in ("base", "input"), rule.offset)
+
+    def problems(self) -> Iterator[Problem]:
+        for name, needed in (("role", 1), ("legal", 2), ("goal", 2), ("terminal", 0)):
+            if (name, needed) not in self.heads:
+                yield self.problem(None, f"there is no {name}: every game must define it", is_fatal=name != "goal")
+        for rule in self.rules:
+            yield from self.of_rule(rule)
+        yield from self.dependencies()
+        yield from self.names()
+
+    def of_rule(self, rule: Rule) -> Iterator[Problem]:
+        for atom in (rule.head, *(literal.atom for literal in _literals(rule.body))):
+            if atom.name in KEYWORDS and len(atom.args) != KEYWORDS[atom.name]:
+                wanted = KEYWORDS[atom.name]
+                yield self.problem(
+                    rule,
+                    f"{atom.name} takes {wanted} argument{'s' * (wanted != 1)}, not {len(atom.args)}",
+                    is_fatal=True,
+                )
+            for term in atom.args:
+                for function in _functions(term):
+                    if function.lower() in KEYWORDS:
+                        yield self.problem(rule, f"the keyword {function} is used as a function; rename it")
+        if rule.body and rule.head.name in NEVER_IN_HEADS:
+            yield self.problem(rule, f"{rule.head.name} must not be the head of a rule")
+        elif not rule.body and rule.head.name in ("true", "does"):
+            yield self.problem(
+                rule, f"{rule.head.name} must not be stated as a fact; use init for the first position", is_fatal=True
+            )
+        for literal in _literals(rule.body):
+            if literal.atom.name in NEVER_IN_BODIES:
+                yield self.problem(rule, f"{literal.atom.name} must not stand in a body")
+        yield from self.safety(rule)
+        if _has_nested_or(rule.body):
+            yield self.problem(rule, "an 'or' inside an 'or'; merge them", is_error=False)
+        if any(isinstance(item, Or) and not item.branches for item in _all_items(rule.body)):
+            yield self.problem(rule, "an empty 'or' is never true; remove the rule", is_error=False)
+        if rule.head.name == "goal" and len(rule.head.args) == 2:
+            value = rule.head.args[1]
+            if isinstance(value, str) and not value.startswith("?") and not _is_goal(value):
+                yield self.problem(
+                    rule, f"a goal is a whole number from 0 to 100, not {shorten(value, 20)}", is_fatal=True
+                )
+
+    def safety(self, rule: Rule) -> Iterator[Problem]:
+        """Every variable of the head, of a negated literal and of distinct must stand in a positive literal."""
+        if not rule.body:
+            variables = {name for term in rule.head.args for name in variables_of(term)}
+            if variables:
+                yield self.problem(
+                    rule, f"the variable {min(variables)} stands in a fact; only rules have variables", is_fatal=True
+                )
+            return
+        bound = _bound(rule.body)
+        needed = {name for term in rule.head.args for name in variables_of(term)}
+        for name in sorted(needed - bound):
+            yield self.problem(
+                rule, f"the variable {name} of the head stands in no positive literal of the body", is_fatal=True
+            )
+        for name in sorted(_unbound_uses(rule.body, bound) - (needed - bound)):
+            yield self.problem(
+                rule, f"the variable {name} of a negation or distinct stands in no positive literal", is_fatal=True
+            )
+
+    def dependencies(self) -> Iterator[Problem]:
+        reach = {key: self.reachable(key) for key in (*STATIC, *STATE_ONLY) if key in self.heads}
+        for key, names in ((STATIC, ("true", "does")), (STATE_ONLY, ("does",))):
+            for head in key:
+                for name in names:
+                    if head in reach and (name, KEYWORDS[name]) in reach[head]:
+                        rule = self.heads[head][0]
+                        yield self.problem(
+                            rule, f"{head[0]} must not depend on {name}, and does through its body", is_fatal=True
+                        )
+        for key, edges in self.edges.items():
+            for used, negated, rule in edges:
+                if self.component.get(used) != self.component[key] or used not in self.heads:
+                    continue
+                if negated:
+                    yield self.problem(
+                        rule,
+                        f"{key[0]} depends on its own negation through {used[0]}: no meaning is defined",
+                        is_fatal=True,
+                    )
+        for key, edges in self.edges.items():
+            for rule in {id(rule): rule for used, _, rule in edges if self.in_cycle(key, used)}.values():
+                yield from self.recursion(key, rule)
+
+    def in_cycle(self, key: Key, used: Key) -> bool:
+        return used in self.heads and self.component.get(used) == self.component[key]
+
+    def recursion(self, key: Key, rule: Rule) -> Iterator[Problem]:
+        """In a cycle each argument is ground, an argument of the head, or stands in a positive literal outside of it."""
+        outside = {
+            name
+            for literal in _literals(rule.body)
+            if not literal.negated and not self.in_cycle(key, literal.atom.key)
+            for term in literal.atom.args
+            for name in variables_of(term)
+        }
+        for literal in _literals(rule.body):
+            if literal.negated or not self.in_cycle(key, literal.atom.key):
+                continue
+            for term in literal.atom.args:
+                names = set(variables_of(term))
+                if names and term not in rule.head.args and not names <= outside:
+                    yield self.problem(rule, f"recursion through {literal.atom.name} may build terms without end")
+                    return
+        # A head that wraps one of its own variables in a function grows with every application.
+        for term in rule.head.args:
+            if isinstance(term, tuple) and set(variables_of(term)) - outside:
+                yield self.problem(rule, f"recursion of {key[0]} may build terms without end")
+                return
+
+    def reachable(self, start: Key) -> set[Key]:
+        seen, queue = set(), [start]
+        while queue:
+            key = queue.pop()
+            for used, _, _ in self.edges.get(key, ()):
+                if used not in seen:
+                    seen.add(used)
+                    queue.append(used)
+        return seen
+
+    def names(self) -> Iterator[Problem]:
+        used: dict[Key, Rule] = {}
+        for edges in self.edges.values():
+            for key, _, rule in edges:
+                used.setdefault(key, rule)
+        given = {("true", 1), ("does", 2)}
+        for key, rule in used.items():
+            if key not in self.heads and key not in given:
+                yield self.problem(rule, f"{key[0]} is never true: no rule or fact defines it", is_error=False)
+        for key, rules in self.heads.items():
+            if key not in used and key[0] not in KEYWORDS:
+                yield self.problem(rules[0], f"{key[0]} is defined and never used", is_error=False)
+        arities: dict[str, set[int]] = defaultdict(set)
+        for name, count in (*used, *self.heads):
+            arities[name].add(count)
+        for name, counts in arities.items():
+            if len(counts) > 1 and name not in KEYWORDS:
+                shown = " and ".join(map(str, sorted(counts)))
+                rule = next(
+                    rules[0]
+                    for key, rules in (*self.heads.items(), *((k, [r]) for k, r in used.items()))
+                    if key[0] == name
+                )
+                yield self.problem(rule, f"{name} is used with {shown} arguments", is_error=False)
+
+
+def _is_goal(text: str) -> bool:
+    return text.isdecimal() and text.isascii() and int(text) <= 100
+
+
+def _all_items(items: Iterable[Item]) -> Iterator[Item]:
+    for item in items:
+        yield item
+        if isinstance(item, Or):
+            for branch in item.branches:
+                yield from _all_items(branch)
+
+
+def _literals(items: Iterable[Item]) -> Iterator[Literal]:
+    return (item for item in _all_items(items) if isinstance(item, Literal))
+
+
+def _has_nested_or(items: Iterable[Item]) -> bool:
+    return any(
+        isinstance(inner, Or) for item in items if isinstance(item, Or) for branch in item.branches for inner in branch
+    )
+
+
+def _functions(term: Term) -> Iterator[str]:
+    if isinstance(term, tuple):
+        yield term[0]
+        for part in term[1:]:
+            yield from _functions(part)
+
+
+def _bound(items: Iterable[Item]) -> set[str]:
+    """The variables that positive literals bind; of an 'or', those that all its branches bind."""
+    bound: set[str] = set()
+    equal: list[Distinct] = []
+    for item in items:
+        if isinstance(item, Literal) and not item.negated:
+            bound |= {name for term in item.atom.args for name in variables_of(term)}
+        elif isinstance(item, Or) and item.branches:
+            bound |= set.intersection(*(_bound(branch) for branch in item.branches))
+        elif isinstance(item, Distinct) and item.negated:
+            equal.append(item)
+    for _ in equal:  # (not (distinct ?x ?y)) binds one side where the other is bound
+        for item in equal:
+            left, right = set(variables_of(item.left)), set(variables_of(item.right))
+            if left <= bound and isinstance(item.right, str):
+                bound |= right
+            if right <= bound and isinstance(item.left, str):
+                bound |= left
+    return bound
+
+
+def _unbound_uses(items: Iterable[Item], bound: set[str]) -> set[str]:
+    """Variables of negations and distinct that nothing binds."""
+    loose: set[str] = set()
+    for item in items:
+        if isinstance(item, Or):
+            for branch in item.branches:
+                loose |= _unbound_uses(branch, bound | _bound(branch))
+        elif isinstance(item, Distinct) or item.negated:
+            loose |= variables_in([item]) - bound
+    return loose
+
+
+def _body_edges(rules: Iterable[Rule]) -> Iterator[tuple[Key, bool, Rule]]:
+    for rule in rules:
+        for literal in _literals(rule.body):
+            yield literal.atom.key, literal.negated, rule
+
+
+def _components(graph: dict[Key, list[Key]]) -> dict[Key, int]:
+    """The strongly connected component of every node (Tarjan, without recursion)."""
+    index: dict[Key, int] = {}
+    low: dict[Key, int] = {}
+    component: dict[Key, int] = {}
+    stack: list[Key] = []
+    for root in graph:
+        if root in index:
+            continue
+        work = [(root, iter(graph[root]))]
+        index[root] = low[root] = len(index)
+        stack.append(root)
+        while work:
+            node, successors = work[-1]
+            for after in successors:
+                if after not in graph:
+                    continue
+                if after not in index:
+                    index[after] = low[after] = len(index)
+                    stack.append(after)
+                    work.append((after, iter(graph[after])))
+                    break
+                if after not in component:
+                    low[node] = min(low[node], index[after])
+            else:
+                work.pop()
+                if work:
+                    low[work[-1][0]] = min(low[work[-1][0]], low[node])
+                if low[node] == index[node]:
+                    number = index[node]
+                    while True:
+                        member = stack.pop()
+                        component[member] = number
+                        if member == node:
+                            break
+    return component
+
+
+__all__ = ["Atom", "Problem", "check", "require_valid"]

@@ -1,0 +1,209 @@
+"""A description in GDL as a game like any other."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ludus import rules as generic
+from ludus.errors import BadPosition, IllegalMove, UnknownGame
+from ludus.game import Game, convert_options, require
+from ludus.gdl import rules as gdl_rules
+from ludus.gdl.checks import require_valid
+from ludus.gdl.grounding import Ground, ground
+from ludus.gdl.kif import BadDescription, parse, place_of, read_text, shorten, show, symbols_in
+from ludus.gdl.language import Description, Term, read_description, to_description
+from ludus.gdl.network import Network, build_network
+from ludus.gdl.rules import MAX_ROLES, GdlRules, facts_bytes, settle
+
+GAMES = Path(__file__).parent / "games"
+LONGEST = 1000
+"""Plies after which a game is over, unless the option `longest` says otherwise: a description may never end."""
+
+
+def names() -> list[str]:
+    """The descriptions that come with Ludus."""
+    return sorted(file.stem for file in GAMES.glob("*.kif"))
+
+
+def make(source: str, **options: Any) -> GdlGame:
+    """The game of a file, or of a description that comes with Ludus, by its name."""
+    path = Path(source).expanduser()
+    if not source.endswith(".kif"):
+        path = GAMES / f"{source}.kif"
+        if source not in names():
+            raise UnknownGame(f"no description is called gdl:{shorten(source, 40)}; there are {', '.join(names())}")
+    if not path.is_file():
+        raise UnknownGame(f"there is no description {path}")
+    return GdlGame(read_description(read_text(path), path.name), path.stem, **options)
+
+
+class GdlGame(Game):
+    """A game whose rules are a propositional network."""
+
+    Rules = GdlRules
+    defaults: ClassVar[dict[str, Any]] = {"longest": LONGEST}
+
+    def __init__(self, description: Description, name: str = "description", **options: Any):
+        self.description = description
+        self.warnings = require_valid(description)
+        self.name = f"gdl:{name}"  # type: ignore[misc]
+        self.title = name  # type: ignore[misc]
+        self.network = network_of(description)
+        super().__init__(**options)
+
+    @classmethod
+    def options(cls) -> dict[str, Any]:
+        return dict(cls.defaults)
+
+    def make_rules(self, **options: Any) -> GdlRules:
+        self.longest = convert_options(self.name, self.options(), options)["longest"]
+        require(0 < self.longest < 1 << 16, f"{self.name}: longest must be from 1 to 65535, not {self.longest}")
+        self.terms = action_terms(self.network)
+        self.actions_by_term = {term: action for action, term in enumerate(self.terms)}
+        return rules_of(self.network, self.actions_by_term, self.longest)
+
+    def setup(self) -> None:
+        network = self.network
+        self.players = len(network.roles)
+        self.simultaneous = self.players > 1  # there may be positions in which several roles choose
+        self.zero_sum = is_zero_sum(network)
+        self.state = (np.uint8, facts_bytes(self.rules) + 3)
+        self.actions = len(self.terms)
+        self.most_legal = max(len(moves) for moves in network.inputs)
+        self.observation = (len(network.bases) + self.players,)
+
+    # --- text ----------------------------------------------------------------------------------------------------------
+
+    def player_name(self, player: int) -> str:
+        return self.network.roles[player]
+
+    def write_move(self, state: Any, player: int, action: int) -> str:
+        return show(self.terms[action])
+
+    def read_move(self, state: Any, player: int, text: str) -> int:
+        try:
+            parsed = parse(text, "the move")
+        except BadDescription as error:
+            raise IllegalMove(str(error)) from None
+        wanted = parsed[0] if len(parsed) == 1 else parsed
+        shown = show(tuple(wanted) if isinstance(wanted, list) else wanted)
+        legal = {show(self.terms[action]): action for action in self.legal(state, player)}
+        if shown in legal:
+            return legal[shown]
+        close = [action for name, action in legal.items() if name.lower() == shown.lower()]
+        if len(close) == 1:
+            return close[0]
+        listed = " ".join(list(legal)[:8]) + (" ..." if len(legal) > 8 else "")
+        raise IllegalMove(f"{shorten(text, 40)!r} is not a legal move here; legal: {listed}")
+
+    def facts(self, state: Any) -> list[Term]:
+        """The facts that are true in a state, in the order of the description."""
+        return [base for number, base in enumerate(self.network.bases) if state[number >> 3] >> (number & 7) & 1]
+
+    def write(self, state: Any) -> str:
+        """The facts, after the number of plies: #3 (control red) (cell 1 1 red)."""
+        return " ".join([f"#{gdl_rules.plies(self.rules, state)}", *(show(fact) for fact in self.facts(state))])
+
+    def read(self, text: str, state: Any) -> None:
+        numbers = {show(base): number for number, base in enumerate(self.network.bases)}
+        try:
+            expressions = parse(text, "the position")
+        except BadDescription as error:
+            raise BadPosition(str(error)) from None
+        count = 0
+        for index, expression in enumerate(expressions):
+            shown = show(expression)
+            if index == 0 and shown.startswith("#") and shown[1:].isdecimal() and len(shown) < 7:
+                count = int(shown[1:])
+                continue
+            if shown not in numbers:
+                raise BadPosition(f"{shorten(shown, 40)} is no fact of {self.name}", expression.offset)
+            state[numbers[shown] >> 3] |= np.uint8(1 << (numbers[shown] & 7))
+        if count >= self.longest:
+            raise BadPosition(f"#{count} is beyond the longest game of {self.longest} plies", 0)
+        at = facts_bytes(self.rules) + 1
+        state[at], state[at + 1] = count & 255, count >> 8
+        settle(self.rules, state)
+
+    def draw(self, state: Any) -> str:
+        return "\n".join(show(fact) for fact in self.facts(state))
+
+
+generic.register(GdlRules, gdl_rules.__dict__)
+
+
+# --- from a description to arrays ----------------------------------------------------------------------------------------
+
+
+def network_of(description: Description) -> Network:
+    """The network of a valid description."""
+    order: dict[str, int] = {}
+    for expression in parse(description.text):
+        for symbol in symbols_in(expression):
+            order.setdefault(str(symbol), len(order))
+    grounded = ground(description)
+    roles = roles_of(description, grounded, order)
+    return build_network(grounded, roles, order)
+
+
+def roles_of(description: Description, grounded: Ground, order: dict[str, int]) -> list[str]:
+    """The roles in the order of the text; those that a rule defines come last."""
+    stated = [str(rule.head.args[0]) for rule in description.rules if rule.head.name == "role" and not rule.body]
+    derived = sorted((str(arguments[0]) for arguments in grounded.atoms["role"]), key=lambda name: order.get(name, 0))
+    roles = list(dict.fromkeys([*stated, *derived]))
+    if len(roles) > MAX_ROLES:
+        raise BadDescription(f"{description.source} has {len(roles)} roles; at most {MAX_ROLES} can play")
+    return roles
+
+
+def action_terms(network: Network) -> list[Term]:
+    """The moves of all roles, each term once, in the order of the first role that has it."""
+    return list(dict.fromkeys(move for moves in network.inputs for move in moves))
+
+
+def rules_of(network: Network, actions: dict[Term, int], longest: int) -> GdlRules:
+    """A network as the arrays of its rules."""
+    flat = [(role, move) for role, moves in enumerate(network.inputs) for move in moves]
+    input_of = np.full((len(network.roles), len(actions)), -1, np.int32)
+    for number, (role, move) in enumerate(flat):
+        input_of[role, actions[move]] = number
+    goals = [goal for each in network.goals for goal in each]
+    facts = np.packbits(network.initial, bitorder="little")
+    return GdlRules(
+        network.kinds,
+        network.starts,
+        network.literals,
+        network.stretches,
+        network.loops,
+        network.legal,
+        network.next,
+        np.array([literal for _, literal in goals], np.int32),
+        np.array([value / 50 - 1 for value, _ in goals], np.float32),
+        np.cumsum([0, *(len(each) for each in network.goals)]).astype(np.int32),
+        network.input_starts,
+        np.array([actions[move] for _, move in flat], np.int32),
+        input_of,
+        facts if len(facts) else np.zeros(0, np.uint8),
+        network.terminal,
+        len(network.bases),
+        len(network.bases) + len(flat),
+        longest,
+    )
+
+
+def is_zero_sum(network: Network) -> bool:
+    """True if the goals of two roles are seen to add up to 100: each goal of one is the very gate of the other's."""
+    if len(network.roles) != 2:
+        return False
+    one, other = (dict(goals) for goals in network.goals)
+    return (
+        bool(one)
+        and all(other.get(100 - value) == literal for value, literal in one.items())
+        and len(one) == len(other)
+    )
+
+
+__all__ = ["GdlGame", "make", "names", "network_of", "place_of", "to_description"]

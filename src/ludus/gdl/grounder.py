@@ -1,0 +1,69 @@
+"""The child process that grounds a program with clingo: `python -m ludus.gdl.grounder SECONDS MEGABYTES`.
+
+It reads a logic program from standard input and writes the ground program to standard output: a line of JSON, then the
+ground rules as int32. Grounding cannot be interrupted and may not end, so it runs in a process of its own whose memory
+and CPU time are limited, and which the parent ends when the time is up.
+
+    {"atoms": [[name, atom], ...], "facts": [name, ...], "rules": n}
+    then n times: choice (0 or 1), head atom, length of the body, literals of the body (negative: negated atoms)
+
+Only atoms whose names begin with one of the relations in WANTED are listed.
+"""
+
+from __future__ import annotations
+
+import array
+import json
+import sys
+
+WANTED = ("true(", "does(", "legal(", "next(", "goal(", "terminal", "init(", "role(")
+
+
+def limit(seconds: float, megabytes: int) -> None:
+    """Limit this process, where the operating system can."""
+    try:
+        import resource
+    except ImportError:  # not on Windows: there the parent's clock is the only limit
+        return
+    resource.setrlimit(resource.RLIMIT_CPU, (int(seconds) + 1, int(seconds) + 2))
+    resource.setrlimit(resource.RLIMIT_AS, (megabytes << 20, megabytes << 20))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+def main() -> None:
+    limit(float(sys.argv[1]), int(sys.argv[2]))
+    import clingo
+
+    numbers = array.array("i")
+    rules = 0
+
+    class Collector(clingo.Observer):
+        def rule(self, choice: bool, head: list[int], body: list[int]) -> None:
+            nonlocal rules
+            for atom in head:
+                numbers.append(choice)
+                numbers.append(atom)
+                numbers.append(len(body))
+                numbers.extend(body)
+                rules += 1
+
+    messages: list[str] = []
+    control = clingo.Control(["--warn=none"], logger=lambda _, text: messages.append(text))
+    control.register_observer(Collector())
+    try:
+        control.add("base", [], sys.stdin.buffer.read().decode())
+        control.ground([("base", [])])
+    except (RuntimeError, MemoryError) as error:
+        sys.exit(f"{messages[0] if messages else error}")
+    atoms, facts = [], []
+    for atom in control.symbolic_atoms:
+        name = str(atom.symbol)
+        if name.startswith(WANTED):
+            (facts.append(name) if atom.is_fact else atoms.append([name, atom.literal]))
+    head = json.dumps({"atoms": atoms, "facts": facts, "rules": rules})
+    sys.stdout.buffer.write(head.encode() + b"\n" + numbers.tobytes())
+    sys.stdout.buffer.flush()
+
+
+if __name__ == "__main__":
+    main()

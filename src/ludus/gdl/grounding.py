@@ -1,0 +1,362 @@
+"""From rules with variables to ground rules, by clingo.
+
+Every rule is translated as it stands, and three choice rules say what may become true or be done:
+
+    {true(X)} :- init(X).    {true(X)} :- next(X).    {does(R, M)} :- legal(R, M).
+
+The grounder's fixpoint of possible atoms is then the domain of states and of moves, and static relations vanish. Names
+are replaced by numbers, since GDL allows any character in them.
+
+A long rule is grounded once more with variables eliminated through auxiliary relations; the smaller program is kept.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from itertools import product
+from math import prod
+from typing import IO
+
+import numpy as np
+
+from ludus.errors import LudusError
+from ludus.gdl.checks import _literals
+from ludus.gdl.kif import shorten
+from ludus.gdl.language import (
+    KEYWORDS,
+    MAX_OR,
+    Atom,
+    Description,
+    Distinct,
+    Item,
+    Literal,
+    Or,
+    Rule,
+    Term,
+    variables_in,
+    variables_of,
+)
+
+SECONDS = 60.0
+"""CPU seconds that one grounding may take."""
+MEGABYTES = 8192
+"""Address space that one grounding may take."""
+LONG_RULE = 5
+"""Rules with at least this many variables are tried with variables eliminated."""
+
+
+class CannotGround(LudusError):
+    """Grounding ran out of time or memory, or would not end."""
+
+
+@dataclass
+class Ground:
+    """A ground program. Atoms are positive numbers, negated literals negative ones."""
+
+    atoms: dict[str, dict[tuple[Term, ...], int]]
+    """By relation: the arguments of each atom that may become true, and its number; 0 where it is always true."""
+    rules: np.ndarray
+    """int32 [n, 3]: head atom, and where the body begins and ends in `literals`."""
+    literals: np.ndarray
+    """int32: the bodies, one after the other."""
+    seconds: float = 0.0
+    way: str = "plain"
+
+    @property
+    def size(self) -> int:
+        return len(self.rules) + len(self.literals)
+
+
+def ground(description: Description, seconds: float = SECONDS, megabytes: int = MEGABYTES) -> Ground:
+    """The ground program of a valid description; CannotGround where it is too large or does not end."""
+    clauses = relevant(list(expand(description.rules)))
+    ways = {"plain": clauses}
+    if any(_is_long(rule) for rule in clauses):
+        ways["split"] = [part for number, rule in enumerate(clauses) for part in split(rule, number)]
+    jobs = {way: _Job(Translator(), rules, seconds, megabytes) for way, rules in ways.items()}
+    try:
+        return _first_good(jobs, seconds)
+    finally:
+        for job in jobs.values():
+            job.end()
+
+
+def _first_good(jobs: dict[str, _Job], seconds: float) -> Ground:
+    """The smaller program of those that are ready when the slowest has had twice the time of the fastest."""
+    began = time.monotonic()
+    deadline = began + seconds
+    found: list[Ground] = []
+    reasons: list[str] = []
+    waiting = dict(jobs)
+    while waiting and time.monotonic() < deadline:
+        for way, job in list(waiting.items()):
+            if not job.is_done(0.005):
+                continue
+            del waiting[way]
+            try:
+                result = job.result()
+            except CannotGround as error:
+                reasons.append(str(error))
+                continue
+            result.way = way
+            found.append(result)
+            deadline = min(deadline, time.monotonic() + 0.5 + (time.monotonic() - began))
+    if found:
+        return min(found, key=lambda each: each.size)
+    raise CannotGround(reasons[0] if reasons else f"grounding took longer than {seconds:g} s")
+
+
+class _Job:
+    """A grounding in a child process; its output goes through a temporary file, so that no pipe can fill up."""
+
+    def __init__(self, translator: Translator, rules: Sequence[Rule], seconds: float, megabytes: int):
+        self.translator = translator
+        self.began = time.monotonic()
+        self.input, self.output, self.errors = (tempfile.TemporaryFile() for _ in range(3))
+        self.input.write(translator.program(rules).encode())
+        self.input.seek(0)
+        # -P: modules of the current folder must not be imported; the package is found where this one was.
+        path = os.pathsep.join(entry for entry in sys.path if entry)
+        self.process = subprocess.Popen(
+            [sys.executable, "-P", "-m", "ludus.gdl.grounder", str(seconds), str(megabytes)],
+            stdin=self.input,
+            stdout=self.output,
+            stderr=self.errors,
+            env={**os.environ, "PYTHONPATH": path},
+        )
+
+    def is_done(self, wait: float) -> bool:
+        try:
+            self.process.wait(wait)
+        except subprocess.TimeoutExpired:
+            return False
+        return True
+
+    def result(self) -> Ground:
+        if self.process.returncode:
+            self.errors.seek(0)
+            said = self.errors.read(4000).decode(errors="replace").strip().splitlines()
+            why = shorten(said[-1]) if said else f"it ended with code {self.process.returncode}"
+            raise CannotGround(f"grounding failed: {why}")
+        self.output.seek(0)
+        made = read_ground(self.output, self.translator)
+        made.seconds = time.monotonic() - self.began
+        return made
+
+    def end(self) -> None:
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+        for file in (self.input, self.output, self.errors):
+            file.close()
+
+
+# --- From GDL to clauses -----------------------------------------------------------------------------------------------
+
+
+def expand(rules: Iterable[Rule]) -> Iterable[Rule]:
+    """Rules without 'or': one for each choice of branches or, where these are too many, through a relation."""
+    for number, rule in enumerate(rules):
+        yield from _expand_rule(rule, f"or {number}")
+
+
+def _expand_rule(rule: Rule, name: str) -> Iterable[Rule]:
+    ors = [item for item in rule.body if isinstance(item, Or)]
+    if not ors:
+        yield rule
+        return
+    plain = tuple(item for item in rule.body if not isinstance(item, Or))
+    if prod(len(each.branches) for each in ors) <= MAX_OR:
+        for number, choice in enumerate(product(*(each.branches for each in ors))):
+            made = Rule(rule.head, plain + tuple(item for branch in choice for item in branch), rule.offset)
+            yield from _expand_rule(made, f"{name} {number}")
+        return
+    body = list(plain)
+    for number, each in enumerate(ors):
+        rest = [item for item in rule.body if item is not each]
+        outside = variables_in(rest) | {v for term in rule.head.args for v in variables_of(term)}
+        shared = tuple(sorted(variables_in([each]) & outside))
+        head = Atom(f"{name} {number}", shared)
+        for branch in each.branches:
+            bound = {
+                v for item in branch if isinstance(item, Literal) and not item.negated for v in variables_in([item])
+            }
+            context = [
+                item
+                for item in plain
+                if isinstance(item, Literal) and not item.negated and variables_in([item]) & (set(shared) - bound)
+            ]
+            yield from _expand_rule(Rule(head, (*context, *branch), rule.offset), f"{name} {number} in")
+        body.append(Literal(head))
+    yield Rule(rule.head, tuple(body), rule.offset)
+
+
+def relevant(rules: list[Rule]) -> list[Rule]:
+    """The rules that legal, next, goal, terminal, init or role depend on."""
+    by_key: dict[tuple[str, int], list[Rule]] = defaultdict(list)
+    for rule in rules:
+        by_key[rule.head.key].append(rule)
+    queue = [(name, KEYWORDS[name]) for name in ("legal", "next", "goal", "terminal", "init", "role")]
+    wanted = set(queue)
+    while queue:
+        for rule in by_key.get(queue.pop(), ()):
+            for literal in _literals(rule.body):
+                if literal.atom.key not in wanted:
+                    wanted.add(literal.atom.key)
+                    queue.append(literal.atom.key)
+    return [rule for rule in rules if rule.head.key in wanted]
+
+
+def _is_long(rule: Rule) -> bool:
+    return len(variables_in(rule.body)) >= LONG_RULE and len(rule.body) >= 3
+
+
+def split(rule: Rule, number: int) -> list[Rule]:
+    """A rule with variables eliminated: those that stand in few literals go into auxiliary relations, which keep only
+    the variables that are needed elsewhere."""
+    if not _is_long(rule):
+        return [rule]
+    made: list[Rule] = []
+    body = list(rule.body)
+    head_variables = {v for term in rule.head.args for v in variables_of(term)}
+    while True:
+        inner = variables_in(body) - head_variables
+        best: tuple[int, int, str] | None = None
+        for variable in sorted(inner):
+            group = [item for item in body if variable in variables_in([item])]
+            width = len(variables_in(group))
+            if len(group) < len(body) and (best is None or (width, len(group), variable) < best):
+                best = (width, len(group), variable)
+        if best is None:
+            break
+        group = [item for item in body if best[2] in variables_in([item])]
+        rest = [item for item in body if best[2] not in variables_in([item])]
+        bound = {v for item in group if _is_positive(item) for v in variables_in([item])}
+        if not variables_in(group) <= bound:  # a negation needs help from outside: take what binds it
+            helpers = [
+                item for item in rest if _is_positive(item) and variables_in([item]) & (variables_in(group) - bound)
+            ]
+            group += helpers
+            bound |= variables_in(helpers)
+            if not variables_in(group) <= bound or len(group) >= len(body):
+                break
+        shared = tuple(sorted(variables_in(group) & (variables_in(rest) | head_variables)))
+        if len(shared) >= len(variables_in(group)) or len(variables_in(group)) >= len(variables_in(body)):
+            break
+        head = Atom(f"part {number} {len(made)}", shared)
+        made.append(Rule(head, tuple(group), rule.offset))
+        body = [*rest, Literal(head)]
+        if len(variables_in(body)) < 3:
+            break
+    return [*made, Rule(rule.head, tuple(body), rule.offset)] if made else [rule]
+
+
+def _is_positive(item: Item) -> bool:
+    return isinstance(item, Literal) and not item.negated
+
+
+# --- From clauses to clingo's language, and back -----------------------------------------------------------------------
+
+
+@dataclass
+class Translator:
+    """Names of a description as names that clingo takes, and back."""
+
+    numbers: dict[str, int] = field(default_factory=dict)
+    names: list[str] = field(default_factory=list)
+    relations: dict[tuple[str, int], str] = field(default_factory=dict)
+
+    def program(self, rules: Iterable[Rule]) -> str:
+        lines = ["{true(X)} :- init(X).", "{true(X)} :- next(X).", "{does(R,M)} :- legal(R,M)."]
+        lines += [self.rule(rule) for rule in rules]
+        return "\n".join(lines) + "\n"
+
+    def rule(self, rule: Rule) -> str:
+        variables: dict[str, str] = {}
+        head = self.atom(rule.head, variables)
+        body = ", ".join(self.item(item, variables) for item in rule.body)
+        return f"{head} :- {body}." if body else f"{head}."
+
+    def item(self, item: Item, variables: dict[str, str]) -> str:
+        if isinstance(item, Literal):
+            return ("not " if item.negated else "") + self.atom(item.atom, variables)
+        assert isinstance(item, Distinct)
+        sign = "=" if item.negated else "!="
+        return f"{self.term(item.left, variables)} {sign} {self.term(item.right, variables)}"
+
+    def atom(self, atom: Atom, variables: dict[str, str]) -> str:
+        name = (
+            atom.name if atom.key in _KEYWORD_KEYS else self.relations.setdefault(atom.key, f"r{len(self.relations)}")
+        )
+        return f"{name}({','.join(self.term(term, variables) for term in atom.args)})" if atom.args else name
+
+    def term(self, term: Term, variables: dict[str, str]) -> str:
+        if isinstance(term, tuple):
+            return f"f{self.number(term[0])}({','.join(self.term(part, variables) for part in term[1:])})"
+        if term.startswith("?"):
+            return variables.setdefault(term, f"V{len(variables)}")
+        return f"c{self.number(term)}"
+
+    def number(self, name: str) -> int:
+        if name not in self.numbers:
+            self.numbers[name] = len(self.names)
+            self.names.append(name)
+        return self.numbers[name]
+
+    def read_atom(self, text: str) -> tuple[str, tuple[Term, ...]]:
+        """A relation and its arguments from clingo's text, such as `true(f2(c1,c1))`."""
+        name, bracket, _ = text.partition("(")
+        if not bracket:
+            return name, ()
+        terms, _ = self._read_terms(text, len(name) + 1)
+        return name, tuple(terms)
+
+    def _read_terms(self, text: str, at: int) -> tuple[list[Term], int]:
+        terms: list[Term] = []
+        while True:
+            end = at + 1
+            while text[end].isdigit():
+                end += 1
+            name = self.names[int(text[at + 1 : end])]
+            if text[end] == "(":
+                inner, end = self._read_terms(text, end + 1)
+                terms.append((name, *inner))
+            else:
+                terms.append(name)
+            if text[end] == ")":
+                return terms, end + 1
+            at = end + 1
+
+
+_KEYWORD_KEYS = set(KEYWORDS.items())
+
+
+def read_ground(file: IO[bytes], translator: Translator) -> Ground:
+    """What a grounder wrote."""
+    header = json.loads(file.readline())
+    numbers = np.frombuffer(file.read(), np.int32)
+    atoms: dict[str, dict[tuple[Term, ...], int]] = {name: {} for name in KEYWORDS}
+    for text, number in header["atoms"]:
+        name, arguments = translator.read_atom(text)
+        atoms[name][arguments] = number
+    for text in header["facts"]:
+        name, arguments = translator.read_atom(text)
+        atoms[name][arguments] = 0
+    rules = np.zeros((header["rules"], 3), np.int32)
+    at = kept = 0
+    listed = numbers.tolist()
+    for _ in range(header["rules"]):
+        choice, head, length = listed[at], listed[at + 1], listed[at + 2]
+        if not choice:
+            rules[kept] = head, at + 3, at + 3 + length
+            kept += 1
+        at += 3 + length
+    return Ground(atoms, rules[:kept], numbers)

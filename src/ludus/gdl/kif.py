@@ -1,0 +1,140 @@
+"""Prefix KIF: text to nested lists of symbols, with the place of each one for error messages.
+
+A symbol is a run of characters other than white space, parentheses and semicolons; a semicolon starts a comment that
+ends with the line. There are no strings and no quoting, so `+`, `step++` and `3` are ordinary symbols.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from ludus.errors import LudusError
+
+TOKEN = re.compile(r";[^\n\r]*|[()]|[^\s();]+")
+MAX_DEPTH = 100
+"""Lists that are nested deeper are refused: no description needs them, and they would exhaust the stack."""
+MAX_BYTES = 16 << 20
+"""Longest text that is read."""
+
+
+class BadDescription(LudusError):
+    """A GDL description that cannot be used; the message names the place and what to do."""
+
+
+class Symbol(str):
+    """A name in a description, as spelled, and the index of its first character in the text."""
+
+    __slots__ = ("offset",)
+    offset: int
+
+    def __new__(cls, text: str, offset: int = -1) -> Symbol:
+        made = super().__new__(cls, text)
+        made.offset = offset
+        return made
+
+
+class Group(list["Symbol | Group"]):
+    """A parenthesised list, and the index of its opening parenthesis in the text."""
+
+    __slots__ = ("offset",)
+    offset: int
+
+
+Expression = Symbol | Group
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where something stands in a text, counted from 1, and the line it stands in."""
+
+    line: int
+    column: int
+    text: str
+
+    def __str__(self) -> str:
+        return f"line {self.line}, column {self.column}"
+
+
+def place_of(text: str, offset: int) -> Place:
+    """The place of the character with index `offset`."""
+    begin = text.rfind("\n", 0, offset) + 1
+    end = text.find("\n", offset)
+    line = text[begin : end if end >= 0 else len(text)].strip("\r\n")
+    return Place(text.count("\n", 0, offset) + 1, offset - begin + 1, shorten(line.strip()))
+
+
+def shorten(text: str, width: int = 80) -> str:
+    """At most `width` printable characters of a text, in one line."""
+    plain = "".join(character if character.isprintable() else "?" for character in " ".join(text.split()))
+    return plain if len(plain) <= width else plain[: width - 3] + "..."
+
+
+def parse(text: str, source: str = "the description") -> list[Expression]:
+    """The expressions of a text; BadDescription names the place of a parenthesis that does not match."""
+    top: list[Expression] = []
+    stack: list[Group] = []
+    items: list[Expression] = top
+    for match in TOKEN.finditer(text):
+        token = match.group()
+        if token == "(":
+            group = Group()
+            group.offset = match.start()
+            if len(stack) >= MAX_DEPTH:
+                raise BadDescription(
+                    f"{source}, {place_of(text, match.start())}: nested deeper than {MAX_DEPTH} levels"
+                )
+            items.append(group)
+            stack.append(group)
+            items = group
+        elif token == ")":
+            if not stack:
+                place = place_of(text, match.start())
+                raise BadDescription(f"{source}, {place}: ')' without '(' in {place.text!r}; remove it")
+            stack.pop()
+            items = stack[-1] if stack else top
+        elif not token.startswith(";"):
+            items.append(Symbol(token, match.start()))
+    if stack:
+        place = place_of(text, stack[-1].offset)
+        raise BadDescription(f"{source}, {place}: '(' is never closed, in {place.text!r}; add a ')'")
+    return top
+
+
+def show(expression: Expression | tuple) -> str:
+    """An expression, or a term made of tuples, in KIF."""
+    if isinstance(expression, str):
+        return str(expression)
+    return "(" + " ".join(show(item) for item in expression) + ")"
+
+
+def read_text(path: Path) -> str:
+    """The text of a file in UTF-8, or where it is not valid UTF-8, in Latin-1."""
+    try:
+        size = path.stat().st_size
+        with path.open("rb") as file:
+            content = file.read(MAX_BYTES + 1)
+    except OSError as error:
+        raise BadDescription(f"{path} cannot be read: {error.strerror or error}") from None
+    if len(content) > MAX_BYTES or size > MAX_BYTES:
+        raise BadDescription(f"{path} is larger than {MAX_BYTES >> 20} MiB: no description is")
+    return decode(content)
+
+
+def decode(content: bytes) -> str:
+    """Bytes as text: UTF-8 where they are valid, else Latin-1, which takes every byte."""
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return content.decode("latin-1")
+
+
+def symbols_in(expression: Expression) -> Iterator[Symbol]:
+    """All symbols of an expression, from left to right."""
+    if isinstance(expression, Symbol):
+        yield expression
+        return
+    for item in expression:
+        yield from symbols_in(item)

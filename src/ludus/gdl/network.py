@@ -1,0 +1,372 @@
+"""The propositional network: ground rules as gates, simplified and put in the order of evaluation.
+
+Nodes are numbered: first the facts of a state (`bases`), then the moves (`inputs`), then the gates. A *literal* is
+2 * node + 1 if it is negated, else 2 * node; the literals FALSE and TRUE belong to no node. A gate is the AND or the OR
+of literals. Building the network folds constants, merges equal gates and removes what no result needs.
+
+Gates are kept in four stretches, each in topological order, so that a step evaluates what it needs:
+
+    terminal    is the game over?
+    legal       which moves are legal? needs the gates of `terminal`
+    next        which facts are true after the moves? needs `terminal` and `legal`; it alone looks at the inputs
+    goal        what does each role get? needs `terminal` only: gates shared with the others stand here once more
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ludus.gdl.grounding import Ground
+from ludus.gdl.kif import BadDescription, show
+from ludus.gdl.language import Term
+
+FALSE, TRUE = -2, -1
+"""Literals without a node; TRUE is FALSE ^ 1, as for all literals."""
+AND, OR = 0, 1
+MAX_GATES = 5_000_000
+
+
+@dataclass
+class Network:
+    """A game as gates over facts and moves."""
+
+    roles: list[str]
+    bases: list[Term]
+    inputs: list[list[Term]]
+    """By role: its moves."""
+    initial: np.ndarray
+    """bool [bases]"""
+    kinds: np.ndarray
+    """uint8 [gates]: AND or OR."""
+    starts: np.ndarray
+    """int32 [gates + 1]: where the literals of each gate begin."""
+    literals: np.ndarray
+    """int32"""
+    stretches: np.ndarray
+    """int32 [5]: where the gates of terminal, legal, next and goal begin, and where the last ones end."""
+    loops: np.ndarray
+    """int32 [n, 2]: ranges of gates that depend on each other and are evaluated until nothing changes."""
+    legal: np.ndarray
+    """int32 [inputs]: the literal that says whether each move is legal, role after role."""
+    next: np.ndarray
+    """int32 [bases]"""
+    terminal: int
+    goals: list[list[tuple[int, int]]]
+    """By role: (goal from 0 to 100, literal)."""
+
+    @property
+    def input_starts(self) -> np.ndarray:
+        """int32 [roles + 1]: where the moves of each role begin among the inputs."""
+        return np.cumsum([0, *(len(moves) for moves in self.inputs)]).astype(np.int32)
+
+    def __str__(self) -> str:
+        return (
+            f"{len(self.bases)} facts, {sum(map(len, self.inputs))} moves, {len(self.kinds)} gates, "
+            f"{len(self.literals)} connections"
+        )
+
+
+def build_network(ground: Ground, roles: Sequence[str], order: dict[str, int]) -> Network:
+    """The simplified network of a ground program; `order` ranks constants by their first place in the text."""
+    bases = sorted((arguments[0] for arguments in ground.atoms["true"]), key=lambda term: _rank(term, order))
+    moves: list[list[Term]] = [[] for _ in roles]
+    for role, move in ground.atoms["legal"]:
+        if role not in roles:
+            raise BadDescription(f"legal names the role {show(role)}, which no role fact defines")
+        moves[roles.index(str(role))].append(move)
+    for each in moves:
+        each.sort(key=lambda term: _rank(term, order))
+    builder = _Builder(ground, bases, [(role, move) for role, each in zip(roles, moves, strict=True) for move in each])
+    find = builder.literal_of
+    legal = [find("legal", (role, move)) for role, each in zip(roles, moves, strict=True) for move in each]
+    following = [find("next", (base,)) for base in bases]
+    terminal = find("terminal", ())
+    goals: list[list[tuple[int, int]]] = [[] for _ in roles]
+    for role, value in ground.atoms["goal"]:
+        if role not in roles or not isinstance(value, str) or not value.isdecimal() or int(value) > 100:
+            raise BadDescription(f"(goal {show(role)} {show(value)}) is not a goal of a role from 0 to 100")
+        goals[roles.index(str(role))].append((int(value), find("goal", (role, value))))
+    for each in goals:
+        each.sort()
+    initial = np.array([(base,) in ground.atoms["init"] for base in bases], np.bool_)
+    return builder.finish(list(roles), bases, moves, initial, legal, following, terminal, goals)
+
+
+def _rank(term: Term, order: dict[str, int]) -> tuple:
+    """A key that sorts terms by the places of their names in the text, and numbers by their value."""
+    if isinstance(term, tuple):
+        return (1, order.get(term[0], 0), len(term), *(_rank(part, order) for part in term[1:]))
+    if term.isdecimal() and len(term) < 10:
+        return (0, -1, int(term))
+    return (0, order.get(term, 0), 0)
+
+
+class _Builder:
+    """Makes gates from the bottom up: atoms after the atoms that they depend on."""
+
+    def __init__(self, ground: Ground, bases: Sequence[Term], inputs: Sequence[tuple[Term, Term]]):
+        self.atoms = ground.atoms
+        self.kinds: list[int] = []
+        self.inputs_of: list[tuple[int, ...]] = []
+        self.known: dict[tuple[int, tuple[int, ...]], int] = {}
+        self.first_gate = len(bases) + len(inputs)
+        self.literals: dict[int, int] = {}
+        """By atom."""
+        self.loops: list[set[int]] = []
+        """Gates that stand for atoms in a cycle."""
+        for node, base in enumerate(bases):
+            self.literals[ground.atoms["true"][(base,)]] = 2 * node
+        for node, does in enumerate(inputs, len(bases)):
+            if does in ground.atoms["does"]:
+                self.literals[ground.atoms["does"][does]] = 2 * node
+        self.literals.pop(0, None)
+        self.moves_of: dict[Term, set[int]] = {}
+        """By role: the literals of its moves."""
+        for node, (role, _) in enumerate(inputs, len(bases)):
+            self.moves_of.setdefault(role, set()).add(2 * node)
+        self.role_of = {literal: role for role, literals in self.moves_of.items() for literal in literals}
+        bodies: dict[int, list[tuple[int, ...]]] = {}
+        flat = ground.literals.tolist()
+        for head, begin, end in ground.rules.tolist():
+            bodies.setdefault(head, []).append(tuple(flat[begin:end]))
+        for component in _in_order(bodies):
+            if len(component) == 1 and component[0] not in {abs(a) for body in bodies[component[0]] for a in body}:
+                self.literals[component[0]] = self._or_of(bodies[component[0]])
+            else:
+                self._add_loop(component, bodies)
+
+    def literal_of(self, relation: str, arguments: tuple[Term, ...]) -> int:
+        """The literal of an atom; FALSE for one that can never be true."""
+        atom = self.atoms[relation].get(arguments)
+        if atom is None:
+            return FALSE
+        return TRUE if atom == 0 else self.literals.get(atom, FALSE)
+
+    def _literal(self, signed: int) -> int:
+        literal = self.literals.get(abs(signed), FALSE)
+        return literal ^ 1 if signed < 0 else literal
+
+    def _or_of(self, bodies: Iterable[tuple[int, ...]]) -> int:
+        """The literal of an atom with these bodies, conjunctions of atoms."""
+        products = set()
+        for body in bodies:
+            product = frozenset(map(self._literal, body)) - {TRUE}
+            if not product:
+                return TRUE
+            if FALSE not in product and not any(literal ^ 1 in product for literal in product):
+                products.add(product)
+        return self._sum_of(list(products))
+
+    def _sum_of(self, products: list[frozenset[int]]) -> int:
+        """The OR of conjunctions, with literals that several share factored out, the most frequent first."""
+        terms: list[int] = []
+        while len(products) > 1:
+            counts = Counter(literal for product in products for literal in product)
+            literal, count = min(counts.items(), key=lambda item: (-item[1], item[0]))
+            if count == 1:
+                break
+            inside = [product - {literal} for product in products if literal in product]
+            products = [product for product in products if literal not in product]
+            rest = TRUE if frozenset() in inside else self._sum_of(inside)
+            terms.append(self.gate(AND, (literal, rest)))
+        terms += [self.gate(AND, product) for product in products]
+        return self.gate(OR, self._complemented(terms))
+
+    def _complemented(self, terms: list[int]) -> list[int]:
+        """The terms of an OR with most of a role's moves replaced by the negation of the others.
+
+        A role makes exactly one move, so "one of these" is "none of the others".
+        """
+        by_role: dict[Term, set[int]] = {}
+        for literal in terms:
+            role = self.role_of.get(literal)
+            if role is not None:
+                by_role.setdefault(role, set()).add(literal)
+        for role, made in by_role.items():
+            others = self.moves_of[role] - made
+            if len(made) > len(others) + 1:
+                terms = [literal for literal in terms if literal not in made]
+                terms.append(self.gate(OR, sorted(others)) ^ 1)
+        return terms
+
+    def gate(self, kind: int, literals: Iterable[int]) -> int:
+        """The literal of a gate over these; an existing one, or no gate at all, where that is the same."""
+        neutral, absorbing = (TRUE, FALSE) if kind == AND else (FALSE, TRUE)
+        kept = set()
+        for literal in literals:
+            if literal == absorbing or literal ^ 1 in kept:
+                return absorbing
+            if literal == neutral:
+                continue
+            node = (literal >> 1) - self.first_gate
+            if node >= 0 and not literal & 1 and self.kinds[node] == kind and not self._in_loop(node):
+                inner = self.inputs_of[node]  # a gate of the same kind inside: take its inputs, if it is small
+                if len(inner) <= 2 and not any(each ^ 1 in kept for each in inner):
+                    kept.update(inner)
+                    continue
+            kept.add(literal)
+        if any(literal ^ 1 in kept for literal in kept):
+            return absorbing
+        if not kept:
+            return neutral
+        if len(kept) == 1:
+            return kept.pop()
+        return self._make(kind, tuple(sorted(kept)))
+
+    def _in_loop(self, gate: int) -> bool:
+        return any(gate in loop for loop in self.loops)
+
+    def _make(self, kind: int, literals: tuple[int, ...]) -> int:
+        # An OR of negations is the negation of an AND: one form for both, so that equal gates are found.
+        negated = kind == OR and all(literal & 1 for literal in literals)
+        if negated:
+            kind, literals = AND, tuple(literal ^ 1 for literal in literals)
+        found = self.known.get((kind, literals))
+        if found is None:
+            if len(self.kinds) >= MAX_GATES:
+                raise BadDescription(f"the description needs more than {MAX_GATES:,} gates")
+            found = 2 * (self.first_gate + len(self.kinds))
+            self.kinds.append(kind)
+            self.inputs_of.append(literals)
+            self.known[kind, literals] = found
+        return found ^ negated
+
+    def _add_loop(self, component: list[int], bodies: dict[int, list[tuple[int, ...]]]) -> None:
+        """Atoms that depend on each other: an OR gate for each, made before its inputs are known."""
+        members = set()
+        for atom in component:
+            members.add(len(self.kinds))
+            self.literals[atom] = 2 * (self.first_gate + len(self.kinds))
+            self.kinds.append(OR)
+            self.inputs_of.append(())
+        loop = set(members)
+        self.loops.append(loop)
+        for atom in component:
+            before = len(self.kinds)
+            ors = [self.gate(AND, map(self._literal, body)) for body in bodies[atom]]
+            loop.update(range(before, len(self.kinds)))
+            self.inputs_of[(self.literals[atom] >> 1) - self.first_gate] = tuple(
+                sorted(literal for literal in set(ors) if literal != FALSE)
+            )
+
+    def finish(
+        self,
+        roles: list[str],
+        bases: list[Term],
+        moves: list[list[Term]],
+        initial: np.ndarray,
+        legal: list[int],
+        following: list[int],
+        terminal: int,
+        goals: list[list[tuple[int, int]]],
+    ) -> Network:
+        """Only the gates that a result needs, renumbered by stretch."""
+        loop_of = {gate: number for number, loop in enumerate(self.loops) for gate in loop}
+        order: list[int] = []
+        loops: list[tuple[int, int]] = []
+        stretches = [0]
+        seen: set[int] = set()
+        for literals in ([terminal], legal, following):
+            for literal in literals:
+                self._visit(literal, order, seen, loop_of, loops)
+            stretches.append(len(order))
+        place = {gate: self.first_gate + index for index, gate in enumerate(order)}
+        seen = set(order[: stretches[1]])
+        for each in goals:
+            for _, literal in each:
+                self._visit(literal, order, seen, loop_of, loops)
+        goal_place = {gate: self.first_gate + index for index, gate in enumerate(order[: stretches[1]])}
+        goal_place |= {gate: self.first_gate + index for index, gate in enumerate(order) if index >= stretches[3]}
+        stretches.append(len(order))
+
+        def moved(literal: int, places: dict[int, int] = place) -> int:
+            node = (literal >> 1) - self.first_gate
+            return literal if literal < 0 or node < 0 else 2 * places[node] + (literal & 1)
+
+        flat = [
+            [moved(literal, place if index < stretches[3] else goal_place) for literal in self.inputs_of[gate]]
+            for index, gate in enumerate(order)
+        ]
+        return Network(
+            roles,
+            bases,
+            moves,
+            initial,
+            kinds=np.array([self.kinds[gate] for gate in order], np.uint8),
+            starts=np.cumsum([0, *map(len, flat)]).astype(np.int32),
+            literals=np.array([literal for each in flat for literal in each], np.int32),
+            stretches=np.array(stretches, np.int32),
+            loops=np.array(loops, np.int32).reshape(-1, 2),
+            legal=np.array(list(map(moved, legal)), np.int32),
+            next=np.array(list(map(moved, following)), np.int32),
+            terminal=moved(terminal),
+            goals=[[(value, moved(literal, goal_place)) for value, literal in each] for each in goals],
+        )
+
+    def _visit(self, literal: int, order: list[int], seen: set[int], loop_of: dict[int, int], loops: list) -> None:
+        """Append the gates that a literal needs, those that others need first; the gates of a loop stay together."""
+        stack = [(literal >> 1) - self.first_gate] if literal >= 0 else []
+        while stack:
+            gate = stack[-1]
+            if gate < 0 or gate in seen:
+                stack.pop()
+                continue
+            members = self.loops[loop_of[gate]] if gate in loop_of else (gate,)
+            inputs = {
+                (each >> 1) - self.first_gate for member in members for each in self.inputs_of[member] if each >= 0
+            }
+            missing = [node for node in inputs if node >= 0 and node not in seen and node not in members]
+            if missing:
+                stack.extend(missing)
+                continue
+            if gate in loop_of:
+                loops.append((len(order), len(order) + len(members)))
+            for member in sorted(members):
+                seen.add(member)
+                order.append(member)
+            stack.pop()
+
+
+def _in_order(bodies: dict[int, list[tuple[int, ...]]]) -> list[list[int]]:
+    """The atoms in the order of their dependencies, as strongly connected components (Tarjan, without recursion)."""
+    index: dict[int, int] = {}
+    low: dict[int, int] = {}
+    done: set[int] = set()
+    stack: list[int] = []
+    found: list[list[int]] = []
+    for root in bodies:
+        if root in index:
+            continue
+        work = [(root, iter([abs(a) for body in bodies[root] for a in body]))]
+        index[root] = low[root] = len(index)
+        stack.append(root)
+        while work:
+            node, successors = work[-1]
+            for after in successors:
+                if after not in bodies:
+                    continue
+                if after not in index:
+                    index[after] = low[after] = len(index)
+                    stack.append(after)
+                    work.append((after, iter([abs(a) for body in bodies[after] for a in body])))
+                    break
+                if after not in done:
+                    low[node] = min(low[node], index[after])
+            else:
+                work.pop()
+                if work:
+                    low[work[-1][0]] = min(low[work[-1][0]], low[node])
+                if low[node] == index[node]:
+                    component = []
+                    while True:
+                        member = stack.pop()
+                        done.add(member)
+                        component.append(member)
+                        if member == node:
+                            break
+                    found.append(component)
+    return found

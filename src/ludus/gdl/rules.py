@@ -1,0 +1,172 @@
+"""The rules of every game in GDL: the network is data, so one machine code serves all descriptions.
+
+A state is a row of bytes: the facts, one bit each; then the status byte; then the number of plies, two bytes.
+
+An action is the number of a move's term among those of all roles, so `(mark 1 1)` has one id for every role. Where a
+single role has a choice it is that role's turn, and the others' only moves are made with its own. Where several have
+one, all move at once.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ludus.gdl.evaluate import literal_value, pack_next, sweep, unpack
+from ludus.rules import EVERYONE
+
+TERMINAL, LEGAL, NEXT, GOAL = 0, 1, 2, 3
+OVER, TOGETHER = 255, 254
+"""Values of the status byte, which else is the role to move."""
+MAX_ROLES = 250
+
+
+class GdlRules(NamedTuple):
+    """A network (see ludus.gdl.network) as arrays, and what else the functions below need."""
+
+    kinds: Any  # uint8 [gates]
+    starts: Any  # int32 [gates + 1]
+    literals: Any  # int32
+    stretches: Any  # int32 [5]
+    loops: Any  # int32 [n, 2]
+    legal: Any  # int32 [inputs]: literals, role after role
+    next: Any  # int32 [bases]: literals
+    goal_literals: Any  # int32 [goals]
+    goal_values: Any  # float32 [goals]: in [-1, 1]
+    goal_starts: Any  # int32 [roles + 1]: where the goals of each role begin
+    input_starts: Any  # int32 [roles + 1]: where the inputs of each role begin
+    action_of: Any  # int32 [inputs]
+    input_of: Any  # int32 [roles, actions]: the input of an action of a role, or -1
+    initial: Any  # uint8 [bytes of the facts]
+    terminal: int  # literal
+    bases: int
+    first_gate: int
+    longest: int  # a game of so many plies is over
+
+
+def facts_bytes(rules):
+    return (rules.bases + 7) >> 3
+
+
+def plies(rules, state):
+    at = facts_bytes(rules) + 1
+    return np.int64(state[at]) + 256 * np.int64(state[at + 1])
+
+
+def count_legal(rules, values, role):
+    """How many legal moves a role has, and the last of them (an input)."""
+    count = 0
+    last = -1
+    for i in range(rules.input_starts[role], rules.input_starts[role + 1]):
+        if literal_value(values, rules.legal[i]):
+            count += 1
+            last = i
+    return count, last
+
+
+def new_values(rules, state):
+    """Values of all nodes, with the facts of a state in place and no move made."""
+    values = np.zeros(rules.first_gate + rules.kinds.size, np.uint8)
+    unpack(rules, state, values)
+    return values
+
+
+def settle(rules, state):
+    """Write the status byte of a state whose facts and plies are in place."""
+    at = facts_bytes(rules)
+    values = new_values(rules, state)
+    sweep(rules, values, TERMINAL)
+    if literal_value(values, rules.terminal) or plies(rules, state) >= rules.longest:
+        state[at] = OVER
+        return
+    sweep(rules, values, LEGAL)
+    choosers = 0
+    status = 0
+    for role in range(rules.input_starts.size - 1):
+        count, _ = count_legal(rules, values, role)
+        if count == 0:  # the description breaks its promise that every role has a move: the game ends here
+            state[at] = OVER
+            return
+        if count > 1:
+            choosers += 1
+            status = role
+    state[at] = TOGETHER if choosers > 1 else status
+
+
+def reset(rules, state, random):
+    state[:] = np.uint8(0)
+    for byte in range(facts_bytes(rules)):
+        state[byte] = rules.initial[byte]
+    settle(rules, state)
+
+
+def to_move(rules, state):
+    status = state[facts_bytes(rules)]
+    return EVERYONE if status >= TOGETHER else np.int64(status)
+
+
+def legal(rules, state, player, actions):
+    values = new_values(rules, state)
+    sweep(rules, values, TERMINAL)
+    sweep(rules, values, LEGAL)
+    count = 0
+    for i in range(rules.input_starts[player], rules.input_starts[player + 1]):
+        if literal_value(values, rules.legal[i]):
+            actions[count] = rules.action_of[i]
+            count += 1
+    return count
+
+
+def play(rules, state, action):
+    values = new_values(rules, state)
+    sweep(rules, values, TERMINAL)
+    sweep(rules, values, LEGAL)
+    mover = np.int64(state[facts_bytes(rules)])
+    for role in range(rules.input_starts.size - 1):
+        if role == mover:
+            made = rules.input_of[role, action]
+        else:
+            _, made = count_legal(rules, values, role)
+        values[rules.bases + made] = 1
+    advance(rules, state, values)
+
+
+def play_together(rules, state, actions):
+    values = new_values(rules, state)
+    sweep(rules, values, TERMINAL)
+    sweep(rules, values, LEGAL)
+    for role in range(rules.input_starts.size - 1):
+        values[rules.bases + rules.input_of[role, actions[role]]] = 1
+    advance(rules, state, values)
+
+
+def advance(rules, state, values):
+    """Make the moves that are set in `values`."""
+    sweep(rules, values, NEXT)
+    count = plies(rules, state) + 1
+    pack_next(rules, values, state)
+    at = facts_bytes(rules) + 1
+    state[at] = np.uint8(count & 255)
+    state[at + 1] = np.uint8(count >> 8)
+    settle(rules, state)
+
+
+def outcome(rules, state, values):
+    if state[facts_bytes(rules)] != OVER:
+        return False
+    nodes = new_values(rules, state)
+    sweep(rules, nodes, TERMINAL)
+    sweep(rules, nodes, GOAL)
+    for role in range(rules.input_starts.size - 1):
+        values[role] = 0.0
+        for i in range(rules.goal_starts[role], rules.goal_starts[role + 1]):  # in rising order: the highest counts
+            if literal_value(nodes, rules.goal_literals[i]):
+                values[role] = rules.goal_values[i]
+    return True
+
+
+def fingerprint(rules, state):
+    h = np.uint64(0x243F6A8885A308D3)
+    for byte in range(facts_bytes(rules) + 1):
+        h = (h ^ np.uint64(state[byte])) * np.uint64(0x9E3779B97F4A7C15)
+        h ^= h >> np.uint64(32)
+    return h
