@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from random import Random
 from typing import Any, ClassVar
 
 import numpy as np
@@ -16,11 +17,16 @@ from ludus.gdl.grounding import Ground, ground
 from ludus.gdl.kif import BadDescription, parse, place_of, read_text, shorten, show, symbols_in
 from ludus.gdl.language import Description, Term, read_description, to_description
 from ludus.gdl.network import Network, build_network
+from ludus.gdl.proofs import prove
 from ludus.gdl.rules import MAX_ROLES, GdlRules, facts_bytes, settle
+from ludus.gdl.structure import Grid, find_grid, unique
 
 GAMES = Path(__file__).parent / "games"
 LONGEST = 1000
 """Plies after which a game is over, unless the option `longest` says otherwise: a description may never end."""
+
+SAMPLE_GAMES, SAMPLES = 20, 2000
+"""Random games, and positions from them at most, that show which properties of a game are worth a proof."""
 
 
 def names() -> list[str]:
@@ -63,17 +69,35 @@ class GdlGame(Game):
         require(0 < self.longest < 1 << 16, f"{self.name}: longest must be from 1 to 65535, not {self.longest}")
         self.terms = action_terms(self.network)
         self.actions_by_term = {term: action for action, term in enumerate(self.terms)}
-        return rules_of(self.network, self.actions_by_term, self.longest)
+        self.grid = find_grid(self.description, self.network.bases, self.terms)
+        return rules_of(self.network, self.actions_by_term, self.longest, self.grid)
 
     def setup(self) -> None:
         network = self.network
         self.players = len(network.roles)
-        self.simultaneous = self.players > 1  # there may be positions in which several roles choose
-        self.zero_sum = is_zero_sum(network)
         self.state = (np.uint8, facts_bytes(self.rules) + 3)
         self.actions = len(self.terms)
         self.most_legal = max(len(moves) for moves in network.inputs)
         self.observation = (len(network.bases) + self.players,)
+        if self.grid is not None:
+            self.observation = (len(self.grid.planes) + self.players, len(self.grid.rows), len(self.grid.columns))
+            if unique(self.grid.moves):
+                spots = [(spot.kind, spot.row, spot.column) for spot in self.grid.moves]
+                self.places = np.array([spots], np.int32)
+        self.simultaneous = self.players > 1
+        self.compile()  # some thousand plies in plain Python would take seconds
+        proven = prove(network, self._samples())
+        self.simultaneous, self.zero_sum = not proven.in_turn, proven.zero_sum
+
+    def _samples(self) -> np.ndarray:
+        """Facts of positions from random games, bool [n, bases]."""
+        samples = []
+        for seed in range(SAMPLE_GAMES):
+            choose, position = Random(seed), self.start()
+            while not position.is_over and len(samples) < SAMPLES:
+                samples.append(np.unpackbits(position.states[0], bitorder="little")[: len(self.network.bases)])
+                position = position.play(choose.choice(position.actions))
+        return np.array(samples, np.bool_).reshape(-1, len(self.network.bases))
 
     # --- text ----------------------------------------------------------------------------------------------------------
 
@@ -164,7 +188,7 @@ def action_terms(network: Network) -> list[Term]:
     return list(dict.fromkeys(move for moves in network.inputs for move in moves))
 
 
-def rules_of(network: Network, actions: dict[Term, int], longest: int) -> GdlRules:
+def rules_of(network: Network, actions: dict[Term, int], longest: int, grid: Grid | None) -> GdlRules:
     """A network as the arrays of its rules."""
     flat = [(role, move) for role, moves in enumerate(network.inputs) for move in moves]
     input_of = np.full((len(network.roles), len(actions)), -1, np.int32)
@@ -186,7 +210,8 @@ def rules_of(network: Network, actions: dict[Term, int], longest: int) -> GdlRul
         network.input_starts,
         np.array([actions[move] for _, move in flat], np.int32),
         input_of,
-        facts if len(facts) else np.zeros(0, np.uint8),
+        facts,
+        shown_at(network, grid),
         network.terminal,
         len(network.bases),
         len(network.bases) + len(flat),
@@ -194,16 +219,18 @@ def rules_of(network: Network, actions: dict[Term, int], longest: int) -> GdlRul
     )
 
 
-def is_zero_sum(network: Network) -> bool:
-    """True if the goals of two roles are seen to add up to 100: each goal of one is the very gate of the other's."""
-    if len(network.roles) != 2:
-        return False
-    one, other = (dict(goals) for goals in network.goals)
-    return (
-        bool(one)
-        and all(other.get(100 - value) == literal for value, literal in one.items())
-        and len(one) == len(other)
-    )
+def shown_at(network: Network, grid: Grid | None) -> np.ndarray:
+    """Where each fact and each role that looks is 1 in a network's input, int32 [bases + roles, 2] (see GdlRules)."""
+    if grid is None:
+        return np.array([(i, 1) for i in range(len(network.bases) + len(network.roles))], np.int32)
+    cells = len(grid.rows) * len(grid.columns)
+    shown = []
+    for spot in grid.facts:
+        on_cell = spot.row >= 0
+        first = spot.kind * cells + (spot.row * len(grid.columns) + spot.column if on_cell else 0)
+        shown.append((first, 1 if on_cell else cells))
+    shown += [((len(grid.planes) + role) * cells, cells) for role in range(len(network.roles))]
+    return np.array(shown, np.int32)
 
 
 __all__ = ["GdlGame", "make", "names", "network_of", "place_of", "to_description"]

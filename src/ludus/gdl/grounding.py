@@ -159,7 +159,7 @@ class _Job:
             file.close()
 
 
-# --- From GDL to clauses -----------------------------------------------------------------------------------------------
+# --- From GDL to clauses ---------------------------------------------------------------------------------------
 
 
 def expand(rules: Iterable[Rule]) -> Iterable[Rule]:
@@ -263,7 +263,7 @@ def _is_positive(item: Item) -> bool:
     return isinstance(item, Literal) and not item.negated
 
 
-# --- From clauses to clingo's language, and back -----------------------------------------------------------------------
+# --- From clauses to the language of clingo, and back ------------------------------------------------
 
 
 @dataclass

@@ -37,6 +37,8 @@ class GdlRules(NamedTuple):
     action_of: Any  # int32 [inputs]
     input_of: Any  # int32 [roles, actions]: the input of an action of a role, or -1
     initial: Any  # uint8 [bytes of the facts]
+    shown: Any  # int32 [bases + roles, 2]: where a network's input is 1 for each fact, and for the role that looks:
+    # the first number and how many
     terminal: int  # literal
     bases: int
     first_gate: int
@@ -158,10 +160,23 @@ def outcome(rules, state, values):
     sweep(rules, nodes, GOAL)
     for role in range(rules.input_starts.size - 1):
         values[role] = 0.0
+        if not literal_value(nodes, rules.terminal):  # cut off, or a role without a move: nobody has reached a goal
+            continue
         for i in range(rules.goal_starts[role], rules.goal_starts[role + 1]):  # in rising order: the highest counts
             if literal_value(nodes, rules.goal_literals[i]):
                 values[role] = rules.goal_values[i]
     return True
+
+
+def observe(rules, state, player, planes):
+    flat = planes.reshape(planes.size)
+    for base in range(rules.bases):
+        if (state[base >> 3] >> np.uint8(base & 7)) & np.uint8(1):
+            for i in range(rules.shown[base, 0], rules.shown[base, 0] + rules.shown[base, 1]):
+                flat[i] = 1.0
+    role = rules.bases + player
+    for i in range(rules.shown[role, 0], rules.shown[role, 0] + rules.shown[role, 1]):
+        flat[i] = 1.0
 
 
 def fingerprint(rules, state):

@@ -226,7 +226,8 @@ def take_next(rules, lanes, lane, states, job, results):
 
 @part
 def settle(rules, lanes, k, ended, results):
-    """Write the goals of the games of word k that ended; their gates are evaluated."""
+    """Write the goals of the games of word k that ended, 0 for those that were cut off; their gates are evaluated."""
+    finished = literal_word(lanes.values, rules.terminal, k)
     for role in range(rules.goal_starts.size - 1):
         waiting = ended
         while waiting:
@@ -234,7 +235,7 @@ def settle(rules, lanes, k, ended, results):
             waiting &= waiting - np.uint64(1)
             results[lanes.job[64 * k + lane], role] = 0.0
         for i in range(rules.goal_starts[role], rules.goal_starts[role + 1]):
-            waiting = literal_word(lanes.values, rules.goal_literals[i], k) & ended
+            waiting = literal_word(lanes.values, rules.goal_literals[i], k) & ended & finished
             while waiting:
                 lane = lowest(waiting)
                 waiting &= waiting - np.uint64(1)

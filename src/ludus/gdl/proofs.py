@@ -1,0 +1,170 @@
+"""What is true of all positions of a game: proofs about the network by clingo's solver.
+
+A proof is an induction over plies. The network is laid out for a position that is not over and satisfies what is proven
+already, for one legal joint move, and for the position after it; the solver looks for a counterexample. Where it finds
+none the property holds for every position that can be reached from the start. What is not proven within the time is
+taken not to hold.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ludus.gdl.network import AND, FALSE, Network
+
+SECONDS = 5.0
+"""Time for all proofs about one game."""
+SCRIPT = """
+import clingo, sys
+control = clingo.Control(["--warn=none", "--parallel-mode=1"])
+control.add("base", [], sys.stdin.read())
+control.ground([("base", [])])
+print("proven" if control.solve().unsatisfiable else "refuted")
+"""
+
+
+@dataclass(frozen=True)
+class Proven:
+    """Properties of all positions that can be reached."""
+
+    in_turn: bool
+    """In no position have two roles a choice."""
+    zero_sum: bool
+    """Two roles whose goals add up to 100 wherever the game is over."""
+    exclusive: tuple[tuple[int, ...], ...]
+    """Groups of facts of which at most one is true."""
+
+
+def prove(network: Network, samples: np.ndarray, seconds: float = SECONDS) -> Proven:
+    """What can be proven of a game. `samples` bool [n, bases] are facts of positions from play: only what holds there is
+    tried."""
+    groups = [group for group in candidate_groups(network) if samples[:, group].sum(1).max(initial=0) <= 1]
+    program = _Program(network)
+    proven: list[tuple[int, ...]] = []
+    if groups and program.holds(_exclusive_after(network, groups), groups, seconds):
+        proven = groups
+    else:  # some of them may still hold by themselves
+        proven = [group for group in groups if program.holds(_exclusive_after(network, [group]), [group], seconds / 4)]
+    in_turn = len(network.roles) == 1 or program.holds(_two_choose(network), proven, seconds, after=False)
+    zero_sum = len(network.roles) == 2 and program.holds(_goals_differ(network), proven, seconds)
+    return Proven(in_turn, zero_sum, tuple(proven))
+
+
+def candidate_groups(network: Network) -> list[tuple[int, ...]]:
+    """Facts with the same name that differ in their last argument, and all facts of a name with one argument."""
+    groups: dict[tuple, list[int]] = defaultdict(list)
+    for number, base in enumerate(network.bases):
+        if isinstance(base, tuple):
+            groups[base[:-1]].append(number)
+    return [tuple(group) for group in groups.values() if len(group) > 1]
+
+
+class _Program:
+    """A network in clingo's language, for a position and for the one after it."""
+
+    def __init__(self, network: Network):
+        self.network = network
+        lines = [f"{{b{base}}}." for base in range(len(network.bases))]
+        starts = network.input_starts
+        for role in range(len(network.roles)):
+            moves = range(starts[role], starts[role + 1])
+            lines.append("1 {" + "; ".join(f"m{move}" for move in moves) + "} 1.")
+            lines += [f":- m{move}, not {self.literal(network.legal[move])}." for move in moves]
+        lines += self.gates(0, network.stretches[3], "")
+        lines.append(f":- {self.literal(network.terminal)}.")
+        self.now = lines
+        self.after = [f"c{base} :- {self.literal(network.next[base])}." for base in range(len(network.bases))]
+        self.after += self.gates(0, network.stretches[2], "n")
+        self.after += self.gates(network.stretches[3], network.stretches[4], "n")
+
+    def literal(self, literal: int, prefix: str = "") -> str:
+        """A literal of the position, or with the prefix n of the one after it."""
+        literal = int(literal)
+        if literal < 0:
+            return "#false" if literal == FALSE else "#true"
+        node, bases = literal >> 1, len(self.network.bases)
+        first_gate = bases + int(self.network.input_starts[-1])
+        if node < bases:
+            name = f"{'c' if prefix else 'b'}{node}"
+        elif node < first_gate:
+            name = f"m{node - bases}"
+        else:
+            name = f"{prefix}g{node - first_gate}"
+        return f"not {name}" if literal & 1 else name
+
+    def gates(self, begin: int, end: int, prefix: str) -> list[str]:
+        network, lines = self.network, []
+        for gate in range(begin, end):
+            parts = [
+                self.literal(each, prefix) for each in network.literals[network.starts[gate] : network.starts[gate + 1]]
+            ]
+            if network.kinds[gate] == AND:
+                lines.append(f"{prefix}g{gate} :- {', '.join(parts)}.")
+            else:
+                lines += [f"{prefix}g{gate} :- {part}." for part in parts]
+        return lines
+
+    def holds(
+        self, violation: Iterable[str], groups: Sequence[Sequence[int]], seconds: float, after: bool = True
+    ) -> bool:
+        """True if no position and move lead to a violation, where at most one fact of each group is true before."""
+        lines = list(self.now)
+        lines += [":- 2 {" + "; ".join(f"b{base}" for base in group) + "}." for group in groups]
+        lines += self.after if after else []
+        lines += [*violation, ":- not violation."]
+        try:
+            done = subprocess.run(
+                [sys.executable, "-P", "-c", SCRIPT],
+                input="\n".join(lines),
+                capture_output=True,
+                text=True,
+                timeout=seconds,
+                env={**os.environ, "PYTHONPATH": os.pathsep.join(entry for entry in sys.path if entry)},
+            )
+        except subprocess.TimeoutExpired:
+            return False
+        return done.stdout.strip() == "proven"
+
+
+def _exclusive_after(network: Network, groups: Sequence[Sequence[int]]) -> list[str]:
+    return ["violation :- 2 {" + "; ".join(f"c{base}" for base in group) + "}." for group in groups]
+
+
+def _two_choose(network: Network) -> list[str]:
+    """Two roles have two legal moves each."""
+    program = _Names(network)
+    starts, lines = network.input_starts, []
+    for role in range(len(network.roles)):
+        moves = range(starts[role], starts[role + 1])
+        lines += [f"l{move} :- {program.literal(network.legal[move])}." for move in moves]
+        lines.append(f"chooses({role}) :- 2 {{{'; '.join(f'l{move}' for move in moves)}}}.")
+    return [*lines, "violation :- 2 {chooses(R)}."]
+
+
+def _goals_differ(network: Network) -> list[str]:
+    """The game is over after the move, and the goals do not add up to 100."""
+    program = _Names(network)
+    lines = []
+    for role, goals in enumerate(network.goals):
+        lines += [f"goal({role},{value}) :- {program.literal(literal, 'n')}." for value, literal in goals]
+    lines += [
+        f"over :- {program.literal(network.terminal, 'n')}.",
+        "violation :- over, goal(0,V), goal(1,U), V + U != 100.",
+        "violation :- over, not goal(0,V) : V = 0..100.",
+        "violation :- over, not goal(1,V) : V = 0..100.",
+    ]
+    return lines
+
+
+class _Names(_Program):
+    """The names of literals only."""
+
+    def __init__(self, network: Network):
+        self.network = network
