@@ -70,7 +70,7 @@ class _Checker:
         for rule in self.rules:
             self.heads[rule.head.key].append(rule)
         self.edges = {key: list(_body_edges(rules)) for key, rules in self.heads.items()}
-        self.component = _components({key: [used for used, _, _ in edges] for key, edges in self.edges.items()})
+        self.component = components({key: [used for used, _, _ in edges] for key, edges in self.edges.items()})
 
     def problem(self, rule: Rule | None, message: str, is_error: bool = True, is_fatal: bool = False) -> Problem:
         if rule is None:
@@ -295,7 +295,7 @@ def _body_edges(rules: Iterable[Rule]) -> Iterator[tuple[Key, bool, Rule]]:
             yield literal.atom.key, literal.negated, rule
 
 
-def _components(graph: dict[Key, list[Key]]) -> dict[Key, int]:
+def components(graph: dict[Key, list[Key]]) -> dict[Key, int]:
     """The strongly connected component of every node (Tarjan, without recursion)."""
     index: dict[Key, int] = {}
     low: dict[Key, int] = {}

@@ -14,8 +14,8 @@ from ludus.game import Game, convert_options, require
 from ludus.gdl import rules as gdl_rules
 from ludus.gdl.checks import require_valid
 from ludus.gdl.grounding import Ground, ground
-from ludus.gdl.kif import BadDescription, parse, place_of, read_text, shorten, show, symbols_in
-from ludus.gdl.language import Description, Term, read_description, to_description
+from ludus.gdl.kif import BadDescription, parse, place_of, read_text, shorten, show
+from ludus.gdl.language import Description, Term, order_of_names, read_description, to_description
 from ludus.gdl.network import Network, build_network
 from ludus.gdl.proofs import prove
 from ludus.gdl.rules import MAX_ROLES, GdlRules, facts_bytes, settle
@@ -164,10 +164,7 @@ generic.register(GdlRules, gdl_rules.__dict__)
 
 def network_of(description: Description) -> Network:
     """The network of a valid description."""
-    order: dict[str, int] = {}
-    for expression in parse(description.text):
-        for symbol in symbols_in(expression):
-            order.setdefault(str(symbol), len(order))
+    order = order_of_names(description)
     grounded = ground(description)
     roles = roles_of(description, grounded, order)
     return build_network(grounded, roles, order)

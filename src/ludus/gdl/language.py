@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from ludus.gdl.kif import BadDescription, Expression, Group, Symbol, parse, place_of, shorten, show
+from ludus.gdl.kif import BadDescription, Expression, Group, Symbol, parse, place_of, shorten, show, symbols_in
 
 Term = str | tuple
 """A constant, a variable, or (function, argument, ...)."""
@@ -143,6 +143,24 @@ def variables_in(items: Iterable[Item]) -> set[str]:
         for term in terms:
             found.update(variables_of(term))
     return found
+
+
+def rank(term: Term, order: dict[str, int]) -> tuple:
+    """A key that sorts terms by the places of their names in the text, and numbers by their value."""
+    if isinstance(term, tuple):
+        return (1, order.get(term[0], 0), len(term), *(rank(part, order) for part in term[1:]))
+    if term.isdecimal() and len(term) < 10:
+        return (0, -1, int(term))
+    return (0, order.get(term, 0), 0)
+
+
+def order_of_names(description: Description) -> dict[str, int]:
+    """The names of a description, numbered in the order of the text."""
+    order: dict[str, int] = {}
+    for expression in parse(description.text):
+        for symbol in symbols_in(expression):
+            order.setdefault(str(symbol), len(order))
+    return order
 
 
 def read_description(text: str, source: str = "the description") -> Description:

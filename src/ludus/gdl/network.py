@@ -22,7 +22,7 @@ import numpy as np
 
 from ludus.gdl.grounding import Ground
 from ludus.gdl.kif import BadDescription, show
-from ludus.gdl.language import Term
+from ludus.gdl.language import Term, rank
 
 FALSE, TRUE = -2, -1
 """Literals without a node; TRUE is FALSE ^ 1, as for all literals."""
@@ -72,14 +72,14 @@ class Network:
 
 def build_network(ground: Ground, roles: Sequence[str], order: dict[str, int]) -> Network:
     """The simplified network of a ground program; `order` ranks constants by their first place in the text."""
-    bases = sorted((arguments[0] for arguments in ground.atoms["true"]), key=lambda term: _rank(term, order))
+    bases = sorted((arguments[0] for arguments in ground.atoms["true"]), key=lambda term: rank(term, order))
     moves: list[list[Term]] = [[] for _ in roles]
     for role, move in ground.atoms["legal"]:
         if role not in roles:
             raise BadDescription(f"legal names the role {show(role)}, which no role fact defines")
         moves[roles.index(str(role))].append(move)
     for each in moves:
-        each.sort(key=lambda term: _rank(term, order))
+        each.sort(key=lambda term: rank(term, order))
     builder = _Builder(ground, bases, [(role, move) for role, each in zip(roles, moves, strict=True) for move in each])
     find = builder.literal_of
     legal = [find("legal", (role, move)) for role, each in zip(roles, moves, strict=True) for move in each]
@@ -94,15 +94,6 @@ def build_network(ground: Ground, roles: Sequence[str], order: dict[str, int]) -
         each.sort()
     initial = np.array([(base,) in ground.atoms["init"] for base in bases], np.bool_)
     return builder.finish(list(roles), bases, moves, initial, legal, following, terminal, goals)
-
-
-def _rank(term: Term, order: dict[str, int]) -> tuple:
-    """A key that sorts terms by the places of their names in the text, and numbers by their value."""
-    if isinstance(term, tuple):
-        return (1, order.get(term[0], 0), len(term), *(_rank(part, order) for part in term[1:]))
-    if term.isdecimal() and len(term) < 10:
-        return (0, -1, int(term))
-    return (0, order.get(term, 0), 0)
 
 
 class _Builder:

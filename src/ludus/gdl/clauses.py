@@ -1,0 +1,174 @@
+"""Rules as the reasoner takes them: clauses without 'or', facts apart, and what depends on what."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from ludus.gdl.checks import Key, components
+from ludus.gdl.language import KEYWORDS, Atom, Distinct, Item, Literal, Or, Rule, Term, variables_in, variables_of
+from ludus.gdl.repair import repair
+
+TRUE, DOES = ("true", 1), ("does", 2)
+STATIC, STATE, MOVES = 0, 1, 2
+"""What a relation depends on: on nothing, on the facts of a state, or on the moves made in it as well."""
+
+Simple = Literal | Distinct
+Row = tuple[Term, ...]
+
+
+@dataclass(frozen=True)
+class Clause:
+    """A head that holds if all of its body does."""
+
+    head: Atom
+    body: tuple[Simple, ...]
+
+    def __str__(self) -> str:
+        return str(Rule(self.head, self.body))
+
+
+@dataclass
+class Program:
+    """The clauses of a description by relation."""
+
+    clauses: dict[Key, list[Clause]] = field(default_factory=lambda: defaultdict(list))
+    """Relations that have bodies."""
+    facts: dict[Key, dict[Row, None]] = field(default_factory=lambda: defaultdict(dict))
+    """Relations that are lists of facts: the arguments of each, in the order of the text."""
+    needs: dict[Key, frozenset[int]] = field(default_factory=dict)
+    """Arguments that must be known before a relation can be asked for, since its clauses cannot find them."""
+    depends: dict[Key, int] = field(default_factory=dict)
+    """By relation: STATIC, STATE or MOVES."""
+    component: dict[Key, int] = field(default_factory=dict)
+    """By relation: the number of its strongly connected component."""
+    recursive: set[Key] = field(default_factory=set)
+    """Relations that depend on themselves."""
+
+
+def make_program(rules: Iterable[Rule]) -> Program:
+    """The clauses of valid rules."""
+    program = Program()
+    splitter = _Splitter()
+    for rule in repair(rules):
+        splitter.add(rule)
+    for clause in splitter.clauses:
+        if clause.body or any(True for term in clause.head.args for _ in variables_of(term)):
+            program.clauses[clause.head.key].append(clause)
+        else:
+            program.facts[clause.head.key][clause.head.args] = None
+    for key in list(program.facts):
+        if key in program.clauses or key[0] in KEYWORDS:  # facts beside rules become a relation of their own
+            name, count = key
+            plain = Atom(f"facts of {name}", tuple(f"?{i}" for i in range(count)))
+            program.facts[plain.key] = program.facts.pop(key)
+            program.clauses[key].insert(0, Clause(Atom(name, plain.args), (Literal(plain),)))
+    _find_needs(program)
+    _find_dependencies(program)
+    return program
+
+
+class _Splitter:
+    """Takes rules apart: each 'or' becomes a relation over the variables that it shares with the rest of its rule."""
+
+    def __init__(self) -> None:
+        self.clauses: list[Clause] = []
+        self.ors = 0
+
+    def add(self, rule: Rule) -> None:
+        head_variables = [name for term in rule.head.args for name in variables_of(term)]
+        body = self.conjunction(rule.body, head_variables)
+        self.clauses.append(Clause(_intern(rule.head), body))
+
+    def conjunction(self, items: Sequence[Item], outside: Iterable[str]) -> tuple[Simple, ...]:
+        body: list[Simple] = []
+        for item in items:
+            if isinstance(item, Literal):
+                body.append(Literal(_intern(item.atom), item.negated))
+            elif isinstance(item, Distinct):
+                body.append(Distinct(_intern_term(item.left), _intern_term(item.right), item.negated))
+            elif len(item.branches) == 1:
+                others = variables_in([each for each in items if each is not item]) | set(outside)
+                body += self.conjunction(item.branches[0], others)
+            else:
+                others = variables_in([each for each in items if each is not item]) | set(outside)
+                body.append(Literal(self.disjunction(item, others)))
+        return tuple(body)
+
+    def disjunction(self, item: Or, outside: set[str]) -> Atom:
+        self.ors += 1
+        shared = tuple(sorted(variables_in([item]) & outside))
+        head = _intern(Atom(f"or {self.ors}", shared))
+        for branch in item.branches:
+            self.clauses.append(Clause(head, self.conjunction(branch, shared)))
+        return head
+
+
+def _intern(atom: Atom) -> Atom:
+    return Atom(sys.intern(atom.name), tuple(_intern_term(term) for term in atom.args))
+
+
+def _intern_term(term: Term) -> Term:
+    """A term whose names are the same objects wherever they stand: comparing them is then a comparison of pointers."""
+    if isinstance(term, tuple):
+        return tuple(_intern_term(part) for part in term)
+    return sys.intern(str(term))
+
+
+def _find_needs(program: Program) -> None:
+    """An argument must be known if a clause has a variable there that no positive literal of its body binds."""
+    users: dict[Key, set[Key]] = defaultdict(set)
+    for key, clauses in program.clauses.items():
+        for clause in clauses:
+            for item in clause.body:
+                if isinstance(item, Literal):
+                    users[item.atom.key].add(key)
+    needs: dict[Key, frozenset[int]] = {}
+    queue = list(program.clauses)
+    while queue:
+        key = queue.pop()
+        found: set[int] = set()
+        for clause in program.clauses[key]:
+            loose = _loose(clause, needs)
+            found |= {i for i, term in enumerate(clause.head.args) if not loose.isdisjoint(variables_of(term))}
+        if found != needs.get(key, frozenset()):
+            needs[key] = frozenset(found)
+            queue += sorted(users[key])
+    program.needs = needs
+
+
+def _loose(clause: Clause, needs: dict[Key, frozenset[int]]) -> set[str]:
+    """The variables of a clause that its body cannot find by itself."""
+    bound = {
+        name
+        for item in clause.body
+        if isinstance(item, Literal) and not item.negated
+        for i, term in enumerate(item.atom.args)
+        if i not in needs.get(item.atom.key, ())
+        for name in variables_of(term)
+    }
+    return (variables_in(clause.body) | {name for term in clause.head.args for name in variables_of(term)}) - bound
+
+
+def _find_dependencies(program: Program) -> None:
+    uses: dict[Key, set[Key]] = {key: set() for key in program.clauses}
+    users: dict[Key, set[Key]] = defaultdict(set)
+    for key, clauses in program.clauses.items():
+        for clause in clauses:
+            for item in clause.body:
+                if isinstance(item, Literal):
+                    uses[key].add(item.atom.key)
+                    users[item.atom.key].add(key)
+    program.component = components({key: sorted(used) for key, used in uses.items()})
+    members = Counter(program.component.values())
+    program.recursive = {key for key in uses if key in uses[key] or members[program.component[key]] > 1}
+    program.depends = dict.fromkeys((*program.facts, *program.clauses), STATIC)
+    for given, kind in ((TRUE, STATE), (DOES, MOVES)):
+        queue, reached = [given], {given}
+        while queue:
+            for user in users[queue.pop()] - reached:
+                reached.add(user)
+                queue.append(user)
+        program.depends.update(dict.fromkeys(reached, kind))
