@@ -1,7 +1,7 @@
 """Static checks of a description: what GDL forbids is an error, what looks like a slip is a warning.
 
-Every problem names the rule, its place and what to do. Published descriptions break the rules of GDL in ways that do not
-matter for play (such as malformed `base` facts), so an error is fatal only if the game has no meaning with it.
+Every problem names the rule, its place and what to do. Published descriptions break the rules of GDL in ways that do
+not matter for play (such as malformed `base` facts), so an error is fatal only if the game has no meaning with it.
 """
 
 from __future__ import annotations
@@ -143,8 +143,8 @@ class _Checker:
 
     def dependencies(self) -> Iterator[Problem]:
         reach = {key: self.reachable(key) for key in (*STATIC, *STATE_ONLY) if key in self.heads}
-        for key, names in ((STATIC, ("true", "does")), (STATE_ONLY, ("does",))):
-            for head in key:
+        for heads, names in ((STATIC, ("true", "does")), (STATE_ONLY, ("does",))):
+            for head in heads:
                 for name in names:
                     if head in reach and (name, KEYWORDS[name]) in reach[head]:
                         rule = self.heads[head][0]
@@ -169,7 +169,7 @@ class _Checker:
         return used in self.heads and self.component.get(used) == self.component[key]
 
     def recursion(self, key: Key, rule: Rule) -> Iterator[Problem]:
-        """In a cycle each argument is ground, an argument of the head, or stands in a positive literal outside of it."""
+        """In a cycle each argument is ground, an argument of the head, or in a positive literal outside of it."""
         outside = {
             name
             for literal in _literals(rule.body)

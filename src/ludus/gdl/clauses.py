@@ -46,6 +46,8 @@ class Program:
     """By relation: the number of its strongly connected component."""
     recursive: set[Key] = field(default_factory=set)
     """Relations that depend on themselves."""
+    growing: set[Key] = field(default_factory=set)
+    """Relations that may build terms without end, and those that depend on them."""
 
 
 def make_program(rules: Iterable[Rule]) -> Program:
@@ -165,10 +167,23 @@ def _find_dependencies(program: Program) -> None:
     members = Counter(program.component.values())
     program.recursive = {key for key in uses if key in uses[key] or members[program.component[key]] > 1}
     program.depends = dict.fromkeys((*program.facts, *program.clauses), STATIC)
-    for given, kind in ((TRUE, STATE), (DOES, MOVES)):
-        queue, reached = [given], {given}
-        while queue:
-            for user in users[queue.pop()] - reached:
-                reached.add(user)
-                queue.append(user)
-        program.depends.update(dict.fromkeys(reached, kind))
+    program.depends.update(dict.fromkeys(_reached([TRUE], users), STATE))
+    program.depends.update(dict.fromkeys(_reached([DOES], users), MOVES))
+    program.growing = _reached(
+        [
+            key
+            for key in program.recursive
+            if any(isinstance(term, tuple) for clause in program.clauses[key] for term in clause.head.args)
+        ],
+        users,
+    )
+
+
+def _reached(starts: list[Key], users: dict[Key, set[Key]]) -> set[Key]:
+    """These relations and all that use them."""
+    queue, reached = list(starts), set(starts)
+    while queue:
+        for user in users[queue.pop()] - reached:
+            reached.add(user)
+            queue.append(user)
+    return reached

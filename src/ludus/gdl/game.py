@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from random import Random
 from typing import Any, ClassVar
@@ -9,24 +10,28 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ludus import rules as generic
-from ludus.errors import BadPosition, IllegalMove, UnknownGame
+from ludus.errors import BadPosition, UnknownGame
 from ludus.game import Game, convert_options, require
 from ludus.gdl import rules as gdl_rules
-from ludus.gdl.checks import require_valid
-from ludus.gdl.grounding import Ground, ground
-from ludus.gdl.kif import BadDescription, parse, place_of, read_text, shorten, show
-from ludus.gdl.language import Description, Term, order_of_names, read_description, to_description
+from ludus.gdl.checks import Problem, require_valid
+from ludus.gdl.grounding import CannotGround, Ground, ground
+from ludus.gdl.kif import BadDescription, place_of, read_text, shorten, show
+from ludus.gdl.language import Description, Term, order_of_names, rank, read_description, to_description
 from ludus.gdl.network import Network, build_network
+from ludus.gdl.notation import find_move, read_position, write_position
 from ludus.gdl.proofs import prove
+from ludus.gdl.reasoned import LONGEST, ReasonedGame
 from ludus.gdl.rules import MAX_ROLES, GdlRules, facts_bytes, settle
 from ludus.gdl.structure import Grid, find_grid, unique
 
 GAMES = Path(__file__).parent / "games"
-LONGEST = 1000
-"""Plies after which a game is over, unless the option `longest` says otherwise: a description may never end."""
 
 SAMPLE_GAMES, SAMPLES = 20, 2000
 """Random games, and positions from them at most, that show which properties of a game are worth a proof."""
+
+
+class SlowGame(UserWarning):
+    """A description cannot be grounded and is played by the reasoner."""
 
 
 def names() -> list[str]:
@@ -34,8 +39,11 @@ def names() -> list[str]:
     return sorted(file.stem for file in GAMES.glob("*.kif"))
 
 
-def make(source: str, **options: Any) -> GdlGame:
-    """The game of a file, or of a description that comes with Ludus, by its name."""
+def make(source: str, **options: Any) -> GdlGame | ReasonedGame:
+    """The game of a file, or of a description that comes with Ludus, by its name.
+
+    A description that cannot be grounded, or any with the option reasoner=yes, is played by the reasoner.
+    """
     path = Path(source).expanduser()
     if not source.endswith(".kif"):
         path = GAMES / f"{source}.kif"
@@ -43,7 +51,23 @@ def make(source: str, **options: Any) -> GdlGame:
             raise UnknownGame(f"no description is called gdl:{shorten(source, 40)}; there are {', '.join(names())}")
     if not path.is_file():
         raise UnknownGame(f"there is no description {path}")
-    return GdlGame(read_description(read_text(path), path.name), path.stem, **options)
+    return game_of(read_description(read_text(path), path.name), path.stem, **options)
+
+
+def game_of(description: Description, name: str = "description", **options: Any) -> GdlGame | ReasonedGame:
+    """The game of a description: on its network or, if it cannot be grounded or with reasoner=yes, by the reasoner."""
+    wanted = {"reasoner": options["reasoner"]} if "reasoner" in options else {}
+    others = {key: value for key, value in options.items() if key != "reasoner"}
+    if convert_options(f"gdl:{name}", {"reasoner": False}, wanted)["reasoner"]:
+        return ReasonedGame(description, name, **others)
+    try:
+        return GdlGame(description, name, **others)
+    except CannotGround as error:
+        message = f"{description.source}: {error}; the game is played by the reasoner, which is slower"
+        game = ReasonedGame(description, name, **others)
+        game.warnings.append(Problem(message, is_error=False))
+        warnings.warn(message, SlowGame, stacklevel=3)
+        return game
 
 
 class GdlGame(Game):
@@ -91,7 +115,7 @@ class GdlGame(Game):
 
     def _samples(self) -> np.ndarray:
         """Facts of positions from random games, bool [n, bases]."""
-        samples = []
+        samples: list[np.ndarray] = []
         for seed in range(SAMPLE_GAMES):
             choose, position = Random(seed), self.start()
             while not position.is_over and len(samples) < SAMPLES:
@@ -99,7 +123,7 @@ class GdlGame(Game):
                 position = position.play(choose.choice(position.actions))
         return np.array(samples, np.bool_).reshape(-1, len(self.network.bases))
 
-    # --- text ----------------------------------------------------------------------------------------------------------
+    # --- text -------------------------------------------------------------------------------------------------------
 
     def player_name(self, player: int) -> str:
         return self.network.roles[player]
@@ -108,46 +132,24 @@ class GdlGame(Game):
         return show(self.terms[action])
 
     def read_move(self, state: Any, player: int, text: str) -> int:
-        try:
-            parsed = parse(text, "the move")
-        except BadDescription as error:
-            raise IllegalMove(str(error)) from None
-        wanted = parsed[0] if len(parsed) == 1 else parsed
-        shown = show(tuple(wanted) if isinstance(wanted, list) else wanted)
-        legal = {show(self.terms[action]): action for action in self.legal(state, player)}
-        if shown in legal:
-            return legal[shown]
-        close = [action for name, action in legal.items() if name.lower() == shown.lower()]
-        if len(close) == 1:
-            return close[0]
-        listed = " ".join(list(legal)[:8]) + (" ..." if len(legal) > 8 else "")
-        raise IllegalMove(f"{shorten(text, 40)!r} is not a legal move here; legal: {listed}")
+        return find_move(text, {show(self.terms[action]): action for action in self.legal(state, player)})
 
     def facts(self, state: Any) -> list[Term]:
         """The facts that are true in a state, in the order of the description."""
         return [base for number, base in enumerate(self.network.bases) if state[number >> 3] >> (number & 7) & 1]
 
     def write(self, state: Any) -> str:
-        """The facts, after the number of plies: #3 (control red) (cell 1 1 red)."""
-        return " ".join([f"#{gdl_rules.plies(self.rules, state)}", *(show(fact) for fact in self.facts(state))])
+        return write_position(gdl_rules.plies(self.rules, state), self.facts(state))
 
     def read(self, text: str, state: Any) -> None:
-        numbers = {show(base): number for number, base in enumerate(self.network.bases)}
-        try:
-            expressions = parse(text, "the position")
-        except BadDescription as error:
-            raise BadPosition(str(error)) from None
-        count = 0
-        for index, expression in enumerate(expressions):
-            shown = show(expression)
-            if index == 0 and shown.startswith("#") and shown[1:].isdecimal() and len(shown) < 7:
-                count = int(shown[1:])
-                continue
-            if shown not in numbers:
-                raise BadPosition(f"{shorten(shown, 40)} is no fact of {self.name}", expression.offset)
-            state[numbers[shown] >> 3] |= np.uint8(1 << (numbers[shown] & 7))
+        numbers = {base: number for number, base in enumerate(self.network.bases)}
+        count, facts = read_position(text)
         if count >= self.longest:
             raise BadPosition(f"#{count} is beyond the longest game of {self.longest} plies", 0)
+        for fact, place in facts:
+            if fact not in numbers:
+                raise BadPosition(f"{shorten(show(fact), 40)} is no fact of {self.name}", place)
+            state[numbers[fact] >> 3] |= np.uint8(1 << (numbers[fact] & 7))
         at = facts_bytes(self.rules) + 1
         state[at], state[at + 1] = count & 255, count >> 8
         settle(self.rules, state)
@@ -159,7 +161,7 @@ class GdlGame(Game):
 generic.register(GdlRules, gdl_rules.__dict__)
 
 
-# --- from a description to arrays ----------------------------------------------------------------------------------------
+# --- from a description to arrays -----------------------------------------------------------------------------------
 
 
 def network_of(description: Description) -> Network:
@@ -172,11 +174,11 @@ def network_of(description: Description) -> Network:
 
 def roles_of(description: Description, grounded: Ground, order: dict[str, int]) -> list[str]:
     """The roles in the order of the text; those that a rule defines come last."""
-    stated = [str(rule.head.args[0]) for rule in description.rules if rule.head.name == "role" and not rule.body]
-    derived = sorted((str(arguments[0]) for arguments in grounded.atoms["role"]), key=lambda name: order.get(name, 0))
-    roles = list(dict.fromkeys([*stated, *derived]))
-    if len(roles) > MAX_ROLES:
-        raise BadDescription(f"{description.source} has {len(roles)} roles; at most {MAX_ROLES} can play")
+    stated = [rule.head.args[0] for rule in description.rules if rule.head.key == ("role", 1) and not rule.body]
+    derived = sorted((arguments[0] for arguments in grounded.atoms["role"]), key=lambda term: rank(term, order))
+    roles = [name for name in dict.fromkeys([*stated, *derived]) if isinstance(name, str)]
+    if not 0 < len(roles) <= MAX_ROLES:
+        raise BadDescription(f"{description.source} has {len(roles)} roles; from 1 to {MAX_ROLES} can play")
     return roles
 
 

@@ -15,6 +15,7 @@ from __future__ import annotations
 import array
 import json
 import sys
+from collections.abc import Sequence
 
 WANTED = ("true(", "does(", "legal(", "next(", "goal(", "terminal", "init(", "role(")
 
@@ -30,15 +31,15 @@ def limit(seconds: float, megabytes: int) -> None:
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
-def main() -> None:
-    limit(float(sys.argv[1]), int(sys.argv[2]))
+def ground_text(program: str) -> bytes:
+    """The ground program in the form that is described above; RuntimeError says why there is none."""
     import clingo
 
     numbers = array.array("i")
     rules = 0
 
     class Collector(clingo.Observer):
-        def rule(self, choice: bool, head: list[int], body: list[int]) -> None:
+        def rule(self, choice: bool, head: Sequence[int], body: Sequence[int]) -> None:
             nonlocal rules
             for atom in head:
                 numbers.append(choice)
@@ -51,18 +52,26 @@ def main() -> None:
     control = clingo.Control(["--warn=none"], logger=lambda _, text: messages.append(text))
     control.register_observer(Collector())
     try:
-        control.add("base", [], sys.stdin.buffer.read().decode())
+        control.add("base", [], program)
         control.ground([("base", [])])
-    except (RuntimeError, MemoryError) as error:
-        sys.exit(f"{messages[0] if messages else error}")
+    except RuntimeError as error:
+        raise RuntimeError(f"{messages[0] if messages else error}") from None
     atoms, facts = [], []
     for atom in control.symbolic_atoms:
         name = str(atom.symbol)
         if name.startswith(WANTED):
             (facts.append(name) if atom.is_fact else atoms.append([name, atom.literal]))
     head = json.dumps({"atoms": atoms, "facts": facts, "rules": rules})
-    sys.stdout.buffer.write(head.encode() + b"\n" + numbers.tobytes())
-    sys.stdout.buffer.flush()
+    return head.encode() + b"\n" + numbers.tobytes()
+
+
+def main() -> None:
+    limit(float(sys.argv[1]), int(sys.argv[2]))
+    try:
+        sys.stdout.buffer.write(ground_text(sys.stdin.buffer.read().decode()))
+        sys.stdout.buffer.flush()
+    except (RuntimeError, MemoryError) as error:
+        sys.exit(f"{error}")
 
 
 if __name__ == "__main__":

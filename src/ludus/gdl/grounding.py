@@ -44,6 +44,7 @@ from ludus.gdl.language import (
     variables_in,
     variables_of,
 )
+from ludus.gdl.repair import repair
 
 SECONDS = 60.0
 """CPU seconds that one grounding may take."""
@@ -77,16 +78,22 @@ class Ground:
 
 def ground(description: Description, seconds: float = SECONDS, megabytes: int = MEGABYTES) -> Ground:
     """The ground program of a valid description; CannotGround where it is too large or does not end."""
-    clauses = relevant(list(expand(description.rules)))
-    ways = {"plain": clauses}
-    if any(_is_long(rule) for rule in clauses):
-        ways["split"] = [part for number, rule in enumerate(clauses) for part in split(rule, number)]
+    ways = ways_to_ground(description)
     jobs = {way: _Job(Translator(), rules, seconds, megabytes) for way, rules in ways.items()}
     try:
         return _first_good(jobs, seconds)
     finally:
         for job in jobs.values():
             job.end()
+
+
+def ways_to_ground(description: Description) -> dict[str, list[Rule]]:
+    """The rules as they stand and, where some are long, with these split."""
+    clauses = relevant(list(expand(repair(description.rules))))
+    ways = {"plain": clauses}
+    if any(_is_long(rule) for rule in clauses):
+        ways["split"] = [part for number, rule in enumerate(clauses) for part in split(rule, number)]
+    return ways
 
 
 def _first_good(jobs: dict[str, _Job], seconds: float) -> Ground:
@@ -120,7 +127,7 @@ class _Job:
     def __init__(self, translator: Translator, rules: Sequence[Rule], seconds: float, megabytes: int):
         self.translator = translator
         self.began = time.monotonic()
-        self.input, self.output, self.errors = (tempfile.TemporaryFile() for _ in range(3))
+        self.input, self.output, self.errors = (tempfile.TemporaryFile() for _ in range(3))  # noqa: SIM115
         self.input.write(translator.program(rules).encode())
         self.input.seek(0)
         # -P: modules of the current folder must not be imported; the package is found where this one was.

@@ -103,7 +103,7 @@ def parse(text: str, source: str = "the description") -> list[Expression]:
     return top
 
 
-def show(expression: Expression | tuple) -> str:
+def show(expression: Expression | str | tuple) -> str:
     """An expression, or a term made of tuples, in KIF."""
     if isinstance(expression, str):
         return str(expression)

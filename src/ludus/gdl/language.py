@@ -154,6 +154,13 @@ def rank(term: Term, order: dict[str, int]) -> tuple:
     return (0, order.get(term, 0), 0)
 
 
+def goal_of(value: Term) -> int | None:
+    """A goal value from 0 to 100; larger numbers count as 100, and what is no number is no goal."""
+    if isinstance(value, str) and value.isdecimal() and value.isascii():
+        return min(100, int(value[-9:])) if len(value.lstrip("0")) < 10 else 100
+    return None
+
+
 def order_of_names(description: Description) -> dict[str, int]:
     """The names of a description, numbered in the order of the text."""
     order: dict[str, int] = {}
@@ -213,7 +220,7 @@ class _Reader:
 
     def negation(self, items: tuple[Item, ...]) -> tuple[Item, ...]:
         """The negation of a conjunction."""
-        branches = []
+        branches: list[tuple[Item, ...]] = []
         for item in items:
             if isinstance(item, Literal):
                 branches.append((Literal(item.atom, not item.negated),))

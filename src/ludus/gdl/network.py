@@ -21,8 +21,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ludus.gdl.grounding import Ground
-from ludus.gdl.kif import BadDescription, show
-from ludus.gdl.language import Term, rank
+from ludus.gdl.kif import BadDescription
+from ludus.gdl.language import Term, goal_of, rank
 
 FALSE, TRUE = -2, -1
 """Literals without a node; TRUE is FALSE ^ 1, as for all literals."""
@@ -74,10 +74,10 @@ def build_network(ground: Ground, roles: Sequence[str], order: dict[str, int]) -
     """The simplified network of a ground program; `order` ranks constants by their first place in the text."""
     bases = sorted((arguments[0] for arguments in ground.atoms["true"]), key=lambda term: rank(term, order))
     moves: list[list[Term]] = [[] for _ in roles]
+    numbers: dict[Term, int] = {role: number for number, role in enumerate(roles)}
     for role, move in ground.atoms["legal"]:
-        if role not in roles:
-            raise BadDescription(f"legal names the role {show(role)}, which no role fact defines")
-        moves[roles.index(str(role))].append(move)
+        if role in numbers:  # of others nobody asks
+            moves[numbers[role]].append(move)
     for each in moves:
         each.sort(key=lambda term: rank(term, order))
     builder = _Builder(ground, bases, [(role, move) for role, each in zip(roles, moves, strict=True) for move in each])
@@ -87,11 +87,11 @@ def build_network(ground: Ground, roles: Sequence[str], order: dict[str, int]) -
     terminal = find("terminal", ())
     goals: list[list[tuple[int, int]]] = [[] for _ in roles]
     for role, value in ground.atoms["goal"]:
-        if role not in roles or not isinstance(value, str) or not value.isdecimal() or int(value) > 100:
-            raise BadDescription(f"(goal {show(role)} {show(value)}) is not a goal of a role from 0 to 100")
-        goals[roles.index(str(role))].append((int(value), find("goal", (role, value))))
-    for each in goals:
-        each.sort()
+        number = goal_of(value)
+        if role in numbers and number is not None:
+            goals[numbers[role]].append((number, find("goal", (role, value))))
+    for values in goals:
+        values.sort()
     initial = np.array([(base,) in ground.atoms["init"] for base in bases], np.bool_)
     return builder.finish(list(roles), bases, moves, initial, legal, following, terminal, goals)
 
@@ -187,7 +187,7 @@ class _Builder:
     def gate(self, kind: int, literals: Iterable[int]) -> int:
         """The literal of a gate over these; an existing one, or no gate at all, where that is the same."""
         neutral, absorbing = (TRUE, FALSE) if kind == AND else (FALSE, TRUE)
-        kept = set()
+        kept: set[int] = set()
         for literal in literals:
             if literal == absorbing or literal ^ 1 in kept:
                 return absorbing

@@ -5,7 +5,8 @@ values are wanted), `n` not wanted (any value will do). For each clause and patt
 order, greedily: tests first, then the literal with the fewest answers. Literals that share no unknown variable with
 what is wanted become a test of their own (`Exists`), which ends at the first answer.
 
-Answers are counted in samples: the facts that relations list, and the facts of some states.
+The number of answers is known for facts that the description lists. For others it comes from play: from the facts of
+some states, and from the answers that relations had there.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ Shape = str | tuple
 """How a term is matched: `b`, `f` or `n`, or (function, shape, ...) where its parts are matched one by one."""
 
 TEST, CALL, SCAN = "test", "call", "scan"
-"""Compare terms or look up a fact; ask a relation with a pattern; go through a relation that is evaluated as a whole."""
+"""Look up facts or compare terms; ask a relation with a pattern; look up the answers of a relation as a whole."""
 
 CALL_COST = 3.0
 """Of a call whose answer is in the table, where the look-up of a fact costs 1."""
@@ -103,6 +104,8 @@ class Planner:
         """The answers of relations that are known as a whole."""
         self.samples: list[list[Term]] = []
         """Facts of states."""
+        self.measured: dict[tuple[Key, str], float] = {}
+        """Average number of answers of relations and patterns, where it is known from play."""
         self._plans: dict[tuple[Key, str], list[Plan]] = {}
         self._estimates: dict[tuple[Key, str], tuple[float, float]] = {}
         self._counts: dict[tuple, float] = {}
@@ -125,7 +128,8 @@ class Planner:
             fan, cost = sum(plan.fan for plan in found), CALL_COST + sum(plan.cost for plan in found)
             if not free:
                 fan = min(fan, 0.5)
-            if self.program.depends[key] == STATIC:  # the table is kept from state to state
+            fan = self.measured.get((key, pattern), fan)
+            if self.program.depends.get(key, STATIC) == STATIC:  # the table is kept from state to state
                 cost = CALL_COST
             self._estimates[key, pattern] = fan, cost
         return found
@@ -176,7 +180,9 @@ class Planner:
         is_recursive = self.program.component[key] == component
         if is_recursive:  # a goal with a larger argument than the last one: such goals would never end
             letters = [
-                "f" if isinstance(term, tuple) and letter == "b" and i not in needs and any(variables_of(term)) else letter
+                "f"
+                if isinstance(term, tuple) and letter == "b" and i not in needs and any(variables_of(term))
+                else letter
                 for i, (term, letter) in enumerate(zip(args, letters, strict=True))
             ]
         fan, cost = self.estimate(key, "".join(letters))
@@ -184,9 +190,13 @@ class Planner:
             return Step(item, SCAN, shapes, fan, 2.0)
         return Step(item, CALL, tuple(letters), fan, cost)
 
+    def may_scan(self, key: Key) -> bool:
+        """Can a relation be evaluated as a whole? One with growing terms might have no end."""
+        return self.program.depends[key] != STATIC and key not in self.program.needs and key not in self.program.growing
+
     def _should_scan(self, key: Key, cost: float, times: float) -> bool:
         """Is a relation cheaper evaluated as a whole than asked `times` times at this cost?"""
-        if self.program.depends[key] == STATIC or key in self.program.needs or times < 2:
+        if times < 2 or not self.may_scan(key):
             return False
         fan, whole = self.estimate(key, "f" * key[1])
         return fan < LARGEST_SCAN and whole + 2 * times < 0.7 * times * cost
@@ -201,7 +211,11 @@ class Planner:
         fans = [
             self._count(
                 (TRUE, number, term[0], len(term)),
-                [fact[1:] for fact in facts if isinstance(fact, tuple) and (fact[0], len(fact)) == (term[0], len(term))],
+                [
+                    fact[1:]
+                    for fact in facts
+                    if isinstance(fact, tuple) and (fact[0], len(fact)) == (term[0], len(term))
+                ],
                 term[1:],
                 shapes[0][1:],
             )

@@ -43,8 +43,7 @@ class Proven:
 
 
 def prove(network: Network, samples: np.ndarray, seconds: float = SECONDS) -> Proven:
-    """What can be proven of a game. `samples` bool [n, bases] are facts of positions from play: only what holds there is
-    tried."""
+    """What can be proven of a game. `samples` bool [n, bases] are positions from play; what they refute is left out."""
     groups = [group for group in candidate_groups(network) if samples[:, group].sum(1).max(initial=0) <= 1]
     program = _Program(network)
     proven: list[tuple[int, ...]] = []

@@ -1,15 +1,18 @@
 """A description evaluated as it stands, without grounding: slower than the network, and for rules of any size.
 
-Relations are asked for top down: a query is a goal, its clauses ask for further goals, and every goal's answers are kept
-in a table, those of static relations for good, the others for one state. Clauses are Python functions that are generated
+Relations are asked for top down: a query is a goal, its clauses ask for further goals, and every goal's answers are
+kept in a table, those of static relations for good, the others for one state. Clauses are Python functions, generated
 when they are first needed (see ludus.gdl.compiling), with their literals in a good order (see ludus.gdl.plans).
 """
 
 from __future__ import annotations
 
 import sys
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from operator import itemgetter
+from random import Random
 from threading import RLock
 from typing import Any
 
@@ -27,16 +30,14 @@ MEGABYTES = 2048
 """Memory that one query may add."""
 STATIC_TICKS, ALL_STATIC_TICKS = 20_000, 400_000
 """Ticks (see Tables) for evaluating one static relation as a whole, and for all of them."""
+SAMPLE_TICKS, SAMPLE_PLIES, SAMPLES = 200_000, 60, 8
+"""Limits for the random game that shows what states are like, and the number of its states that are looked at."""
 MAX_KNOWN = 500_000
-"""Facts and moves whose place in the order of the text is remembered."""
-QUESTIONS: dict[Key, str] = {
-    ("role", 1): "f",
-    ("init", 1): "f",
-    ("terminal", 0): "",
-    ("goal", 2): "bf",
-    ("legal", 2): "bf",
-    ("next", 1): "f",
-}
+"""Facts and moves that are remembered with their place in the order of the text."""
+ROLE, INIT, TERMINAL, GOAL, LEGAL, NEXT = (
+    (name, KEYWORDS[name]) for name in ["role", "init", "terminal", "goal", "legal", "next"]
+)
+QUESTIONS: dict[Key, str] = {ROLE: "f", INIT: "f", TERMINAL: "", GOAL: "bf", LEGAL: "bf", NEXT: "f"}
 """What a game asks for, with the pattern (see ludus.gdl.plans)."""
 FRAMES = 6
 """Python calls, at most, from a relation to one that it uses."""
@@ -54,74 +55,111 @@ class Reasoner:
         self.compiler = Compiler(self.program, self.planner, self.tables)
         self._lock = RLock()
         self._order = order_of_names(description)
-        self._ranks: dict[Term, tuple] = {}
+        self._known: dict[Term, tuple[tuple, Term]] = {}
+        """Facts and moves, each with what sorts it."""
         self._loaded: Any = None
         order = self._in_order()
         self._frames = 500 + FRAMES * _longest_chain(order)
         self._evaluate_static(order)
         with self._query():
-            self.initial: tuple[Term, ...] = self._facts(self._ask(("init", 1), "f")())
-            roles = self._ask(("role", 1), "f")()
-        self.roles = [name for name in roles if isinstance(name, str)]
-        self.planner.samples = [list(self.initial)]
+            self.initial: tuple[Term, ...] = self._facts(self._ask(INIT)())
+            roles = self._ask(ROLE)()
+        stated = [rule.head.args[0] for rule in description.rules if rule.head.key == ROLE and not rule.body]
+        named = dict.fromkeys([*stated, *self.sorted(roles)])
+        self.roles = [name for name in named if isinstance(name, str)]
+        self.planner.rows[ROLE] = [(name,) for name in self.roles]
+        self._compile([self.initial])
+        self._compile(self._play())
+
+    def _compile(self, samples: list[tuple[Term, ...]]) -> None:
+        """Generate the code for all questions, with plans for states like these."""
+        self.planner.samples = [list(facts) for facts in samples]
         self.planner.forget()
         self.compiler.forget()
+        self._loaded = None
         with self._query():
             for key, pattern in QUESTIONS.items():
                 self.compiler.name_of(key, pattern)
             self.compiler.define()
 
-    # --- questions -----------------------------------------------------------------------------------------------------
+    def _play(self) -> list[tuple[Term, ...]]:
+        """Some states of a random game; what relations answer there is noted for the planner."""
+        random, states, facts = Random(0), [], self.initial
+        counts: dict[tuple[Key, str], list[int]] = defaultdict(lambda: [0, 0])
+        with self._query():
+            self.tables.start_budget(SAMPLE_TICKS)
+            try:
+                for _ in range(SAMPLE_PLIES):
+                    self.tables.load(facts)
+                    states.append(facts)
+                    legal = [list(self._ask(LEGAL)(role)) for role in self.roles]
+                    if self._ask(TERMINAL)() or not all(legal):
+                        break
+                    self.tables.set_moves(dict(zip(self.roles, map(random.choice, legal), strict=True)))
+                    facts = self._facts(self._ask(NEXT)())
+                    self._note_answers(counts)
+            except TooLarge:
+                self.tables.clear()
+        self.planner.measured = {asked: answers / goals for asked, (goals, answers) in counts.items()}
+        return states[:: max(1, len(states) // SAMPLES)] or [self.initial]
+
+    def _note_answers(self, counts: dict[tuple[Key, str], list[int]]) -> None:
+        for asked, name in self.compiler.answers.items():
+            table = self.tables.names[name]
+            if table:
+                counts[asked][0] += len(table)
+                counts[asked][1] += sum(len(found) if isinstance(found, dict) else found for found in table.values())
+
+    # --- questions --------------------------------------------------------------------------------------------------
+
+    def look(self, facts: Iterable[Term]) -> tuple[bool, list[list[Term]], list[list[Term]]]:
+        """Is the state terminal? By role: the legal moves of a state that is not, the goals of one that is, both in the
+        order of the text."""
+        with self._query(facts):
+            if self._ask(TERMINAL)():
+                return True, [], [self.sorted(self._ask(GOAL)(role)) for role in self.roles]
+            return False, [self.sorted(self._ask(LEGAL)(role)) for role in self.roles], []
 
     def is_terminal(self, facts: Iterable[Term]) -> bool:
         with self._query(facts):
-            return bool(self._ask(("terminal", 0), "")())
+            return bool(self._ask(TERMINAL)())
 
     def legal(self, facts: Iterable[Term], role: str) -> list[Term]:
         """The legal moves of a role, in the order of the text."""
         with self._query(facts):
-            return self.sorted(self._ask(("legal", 2), "bf")(role))
+            return self.sorted(self._ask(LEGAL)(role))
 
     def goals(self, facts: Iterable[Term], role: str) -> list[Term]:
         """All goal values of a role, as they are written."""
         with self._query(facts):
-            return self.sorted(self._ask(("goal", 2), "bf")(role))
+            return self.sorted(self._ask(GOAL)(role))
 
     def next(self, facts: Iterable[Term], moves: dict[str, Term]) -> tuple[Term, ...]:
         """The facts after the moves of all roles."""
         with self._query(facts):
             self.tables.set_moves(moves)
-            return self._facts(self._ask(("next", 1), "f")())
-
-    def answers(self, name: str, count: int) -> list[tuple[Term, ...]]:
-        """All rows of a relation that depends on no state."""
-        with self._query():
-            found = self._ask((name, count), "f" * count)()
-            return [row if count > 1 else (row,) for row in found] if count else [()] * bool(found)
+            return self._facts(self._ask(NEXT)())
 
     def sorted(self, terms: Iterable[Term]) -> list[Term]:
-        """Terms in the order of the text."""
-        return sorted(terms, key=self._rank)
+        """Terms in the order of the text; equal terms are one object each."""
+        known = [self._known.get(term) or self._learn(term) for term in terms]
+        return [term for _, term in sorted(known, key=itemgetter(0))]
 
-    # --- how -------------------------------------------------------------------------------------------------------------
+    # --- how --------------------------------------------------------------------------------------------------------
 
-    def _ask(self, key: Key, pattern: str) -> Callable[..., Any]:
-        return self.compiler.function(key, pattern)
+    def _ask(self, key: Key) -> Callable[..., Any]:
+        """The function of a question, or for another relation the one that gives all of its answers."""
+        return self.compiler.function(key, QUESTIONS.get(key, "f" * key[1]))
 
-    def _rank(self, term: Term) -> tuple:
-        known = self._ranks.get(term)
-        if known is None:
-            if len(self._ranks) > MAX_KNOWN:
-                self._ranks.clear()
-            known = self._ranks[shallow(term)] = rank(term, self._order)
+    def _learn(self, term: Term) -> tuple[tuple, Term]:
+        if len(self._known) > MAX_KNOWN:
+            self._known.clear()
+        known = self._known[shallow(term)] = rank(term, self._order), term
         return known
 
     def _facts(self, found: Iterable[Term]) -> tuple[Term, ...]:
-        facts = tuple(found)
-        for fact in facts:
-            if fact not in self._ranks:
-                self._rank(fact)
-        return facts
+        """Facts, one object for all that are equal."""
+        return tuple((self._known.get(fact) or self._learn(fact))[1] for fact in found)
 
     @contextmanager
     def _query(self, facts: Iterable[Term] | None = None) -> Iterator[None]:
@@ -179,7 +217,7 @@ class Reasoner:
             with self._query():
                 unused = self.tables.start_budget(budget)
                 try:
-                    found = self._ask(key, "f" * key[1])()
+                    found = self._ask(key)()
                 except (TooLarge, RecursionError):
                     self.tables.clear()
                     continue

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from ludus.gdl.language import Atom, Distinct, Item, Literal, Or, Rule, Term, is_variable, variables_in, variables_of
+from ludus.gdl.language import Atom, Item, Literal, Or, Rule, Term, is_variable, variables_in, variables_of
 
 ROLE_FIRST = ("goal", "legal", "input")
 """Relations whose first argument is a role."""

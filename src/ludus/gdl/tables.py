@@ -1,7 +1,7 @@
 """What the generated code of the reasoner works on: facts of a state, tables of answers, indexes, and limits.
 
-Tables and indexes live as long as what they depend on: those of static relations stay, those of a state are emptied when
-another state is loaded, those of its moves when other moves are made.
+Tables and indexes live as long as what they depend on: those of static relations stay, those of a state are emptied
+when another state is loaded, those of its moves when other moves are made.
 """
 
 from __future__ import annotations
@@ -22,6 +22,8 @@ from ludus.gdl.language import Term
 
 TICKS = 2048
 """Ticks, which the generated code makes in nested loops and for every new goal, between two looks at the clock."""
+MEMORY_SECONDS = 0.2
+"""Time between two looks at the memory in use."""
 MAX_STATIC = 2_000_000
 """Answers of static relations that are kept."""
 
@@ -45,6 +47,7 @@ class Component:
         self.agenda: list[tuple[Callable, Any, Any]] = []
         """What is to be done: a function of two arguments, and these."""
         self.has_circle = False
+        """True once goals of these relations have formed a circle."""
 
     def use_agenda(self) -> None:
         """The goals that are under way have run into a circle."""
@@ -132,7 +135,7 @@ class Tables:
         """Must terms in the answers of this relation be watched for endless nesting?"""
         return self.guard_all or key in self.recursive
 
-    # --- names ---------------------------------------------------------------------------------------------------------
+    # --- names ------------------------------------------------------------------------------------------------------
 
     def new_table(self, depends: int) -> str:
         return self._new("T", depends)
@@ -165,7 +168,7 @@ class Tables:
             kind.clear()
         self.components.clear()
 
-    # --- states ----------------------------------------------------------------------------------------------------------
+    # --- states -----------------------------------------------------------------------------------------------------
 
     def load(self, facts: Iterable[Term]) -> None:
         """Make these the facts of the state."""
@@ -201,12 +204,11 @@ class Tables:
             for table in self.by_depends[STATIC]:
                 table.clear()
 
-    # --- limits ------------------------------------------------------------------------------------------------------------
+    # --- limits -----------------------------------------------------------------------------------------------------
 
     def start_clock(self, seconds: float, megabytes: int) -> None:
         """Raise TooLarge when the time is up, or when memory has grown by so much."""
         self.names["TICKS"] = chain.from_iterable(_watch(seconds, megabytes))
-
 
     def start_budget(self, ticks: int) -> Callable[[], int]:
         """Raise TooLarge after so many ticks; returns a function that says how many are left."""
@@ -221,16 +223,19 @@ def _use_up(budget: Iterable[None]) -> Iterator[Iterable[None]]:
 
 
 def _watch(seconds: float, megabytes: int) -> Iterator[Iterable[None]]:
-    deadline = time.monotonic() + seconds
-    before: int | None = None
+    """Chunks of ticks, until the time is up or memory has grown too much."""
+    began = time.monotonic()
+    before, looked = 0, began
     while True:
         yield repeat(None, TICKS)
-        if time.monotonic() > deadline:
+        now = time.monotonic()
+        if now - began > seconds:
             raise TooLarge(f"the rules take longer than {seconds:g} s to evaluate")
-        used = _peak_memory()
-        before = used if before is None else before
-        if used - before > megabytes:
-            raise TooLarge(f"the rules take more than {megabytes} MB to evaluate")
+        if now - looked > MEMORY_SECONDS:  # to ask the operating system takes up to a millisecond
+            looked, used = now, _peak_memory()
+            before = before or used
+            if used - before > megabytes:
+                raise TooLarge(f"the rules take more than {megabytes} MB to evaluate")
 
 
 def _peak_memory() -> int:

@@ -1,0 +1,170 @@
+"""A description that is played by the reasoner, for rules that cannot be grounded."""
+
+from __future__ import annotations
+
+from hashlib import blake2b, sha256
+from typing import Any, ClassVar, NamedTuple
+
+from ludus.errors import BadPosition
+from ludus.game import require
+from ludus.gdl.checks import Problem, require_valid
+from ludus.gdl.kif import BadDescription, show
+from ludus.gdl.language import Description, Term, goal_of
+from ludus.gdl.notation import find_move, read_position, write_position
+from ludus.gdl.reasoner import Reasoner
+from ludus.python_games import PythonGame
+from ludus.python_games.boards import STATUS
+from ludus.python_games.rules import MOVER, SEED, ask
+from ludus.rules import EVERYONE
+
+LONGEST = 1000
+"""Plies after which a game is over, unless the option `longest` says otherwise: a description may never end."""
+MOST_LONGEST = (1 << 16) - 1
+MAX_ROLES = 250
+MOST_LEGAL = 1 << 14
+"""Most legal moves that a role may have in one position."""
+REMEMBERED_TERMS = 4_000_000
+"""Facts and moves in all positions that are remembered, about."""
+
+
+class Board(NamedTuple):
+    """A position."""
+
+    facts: tuple[Term, ...]
+    plies: int
+    legal: list[list[Term]]
+    """By role: its legal moves in the order of the text; none where the game is over."""
+    mover: int
+    """The only role with a choice, the first role where none has one, or EVERYONE."""
+    values: tuple[float, ...] | None
+    """By role, where the game is over."""
+
+
+class ReasonedGame(PythonGame):
+    """A game whose rules are evaluated as they stand.
+
+    An action is the place of a move among the legal moves of its role, so that all processes number the moves of a
+    position alike. The text of moves and positions is the same as for other games in GDL.
+    """
+
+    defaults: ClassVar[dict[str, Any]] = {"longest": LONGEST, "reasoner": True}
+    zero_sum = False
+    version = 1
+
+    def __init__(self, description: Description, name: str = "description", **options: Any):
+        self.description = description
+        self.warnings: list[Problem] = require_valid(description)
+        self.name = f"gdl:{name}"  # type: ignore[misc]
+        self.title = name  # type: ignore[misc]
+        self.reasoner = Reasoner(description)
+        self.roles = self.reasoner.roles
+        if not 0 < len(self.roles) <= MAX_ROLES:
+            raise BadDescription(f"{description.source} has {len(self.roles)} roles; from 1 to {MAX_ROLES} can play")
+        self._starts: list[tuple[tuple[Term, ...], int]] = [(self.reasoner.initial, 0)]
+        """The facts and plies of positions that play began from: the first position, and those that were read."""
+        self._start_numbers: dict[tuple[frozenset[Term], int], int] = {}
+        self._digests: dict[Term, int] = {}
+        super().__init__(**options)
+
+    def setup(self) -> None:
+        self.longest = self.settings.longest
+        require(
+            0 < self.longest <= MOST_LONGEST,
+            f"{self.name}: longest must be from 1 to {MOST_LONGEST}, not {self.longest}",
+        )
+        require(self.settings.reasoner, f"{self.name}: reasoner must be yes for a game that the reasoner plays")
+        self.players = len(self.roles)
+        self.actions = self.most_legal = MOST_LEGAL
+        self.simultaneous = self.players > 1
+        first = self.initial(0)
+        terms = len(first.facts) + sum(map(len, first.legal))
+        self.remembered = min(PythonGame.remembered, max(500, REMEMBERED_TERMS // (terms + 1)))
+
+    @property
+    def identity(self) -> str:
+        digest = sha256("\n".join(map(str, self.description.rules)).encode(errors="surrogatepass")).hexdigest()[:12]
+        return f"{super().identity}#{digest}"
+
+    # --- the game ---------------------------------------------------------------------------------------------------
+
+    def initial(self, seed: int) -> Board:
+        """The position that play begins from: 0 is the first position of the game, others were read from text."""
+        return self._board(*self._starts[seed])
+
+    def _board(self, facts: tuple[Term, ...], plies: int) -> Board:
+        over, legal, goals = self.reasoner.look(facts)
+        if over:
+            return Board(facts, plies, [], 0, tuple(map(_value, goals)))
+        if plies >= self.longest or not all(legal):  # cut off, or a role without a move: no goal is reached
+            return Board(facts, plies, [], 0, (0.0,) * self.players)
+        choosers = [role for role, moves in enumerate(legal) if len(moves) > 1]
+        mover = EVERYONE if len(choosers) > 1 else choosers[0] if choosers else 0
+        return Board(facts, plies, legal, mover, None)
+
+    def mover(self, board: Board) -> int:
+        return board.mover
+
+    def legal_actions(self, board: Board, player: int) -> range:
+        return range(len(board.legal[player]))
+
+    def after(self, board: Board, action: Any) -> Board:
+        if board.mover == EVERYONE:
+            chosen = action
+        else:  # the others have one move each
+            chosen = [action if role == board.mover else 0 for role in range(self.players)]
+        moves = {name: board.legal[role][chosen[role]] for role, name in enumerate(self.roles)}
+        return self._board(self.reasoner.next(board.facts, moves), board.plies + 1)
+
+    def result(self, board: Board) -> tuple[float, ...] | None:
+        return board.values
+
+    def key(self, board: Board) -> bytes:
+        """The same for the same facts in any order."""
+        total = 0
+        for fact in board.facts:
+            digest = self._digests.get(fact)
+            if digest is None:
+                data = show(fact).encode(errors="surrogatepass")
+                digest = self._digests[fact] = int.from_bytes(blake2b(data, digest_size=16).digest(), "little")
+            total += digest
+        return (total % (1 << 128)).to_bytes(16, "little")
+
+    # --- text -------------------------------------------------------------------------------------------------------
+
+    def player_name(self, player: int) -> str:
+        return self.roles[player]
+
+    def write_move(self, state: Any, player: int, action: int) -> str:
+        return show(self.board(state).legal[player][action])
+
+    def read_move(self, state: Any, player: int, text: str) -> int:
+        moves = self.board(state).legal
+        return find_move(text, {show(move): action for action, move in enumerate(moves[player] if moves else ())})
+
+    def facts(self, state: Any) -> list[Term]:
+        """The facts that are true in a state, in the order of the text."""
+        return self.reasoner.sorted(self.board(state).facts)
+
+    def write(self, state: Any) -> str:
+        return write_position(self.board(state).plies, self.facts(state))
+
+    def read(self, text: str, state: Any) -> None:
+        plies, facts = read_position(text)
+        if plies >= self.longest:
+            raise BadPosition(f"#{plies} is beyond the longest game of {self.longest} plies", 0)
+        terms = tuple(dict.fromkeys(fact for fact, _ in facts))
+        known = frozenset(terms), plies
+        if known not in self._start_numbers:
+            self._start_numbers[known] = len(self._starts)
+            self._starts.append((terms, plies))
+        state[SEED] = self._start_numbers[known]
+        state[MOVER] = ask(self.rules, STATUS, state, 0, 0, 0)
+
+    def draw(self, state: Any) -> str:
+        return "\n".join(show(fact) for fact in self.facts(state))
+
+
+def _value(goals: list[Term]) -> float:
+    """The highest goal as a value from -1 to 1; 0 where there is none."""
+    numbers = [number for number in map(goal_of, goals) if number is not None]
+    return max(numbers) / 50 - 1 if numbers else 0.0
