@@ -17,7 +17,8 @@ from ludus.gdl import rules as network_rules
 from ludus.gdl.game import action_terms, roles_of, rules_of
 from ludus.gdl.grounder import ground_text
 from ludus.gdl.grounding import Translator, expand, read_ground, ways_to_ground
-from ludus.gdl.language import Description, order_of_names
+from ludus.gdl.kif import names_of
+from ludus.gdl.language import Description
 from ludus.gdl.network import build_network
 from ludus.gdl.reasoner import Reasoner
 from ludus.gdl.repair import repair
@@ -235,7 +236,7 @@ class ByNetwork:
     """The ground rules as gates, evaluated in plain Python."""
 
     def __init__(self, description: Description, way: str = "plain"):
-        translator, order = Translator(), order_of_names(description)
+        translator, order = Translator(), names_of(description.text)
         ways = ways_to_ground(description)
         program = translator.program(ways.get(way, ways["plain"]))
         grounded = read_ground(io.BytesIO(ground_text(program)), translator)

@@ -66,6 +66,8 @@ class _Checker:
     def __init__(self, description: Description):
         self.description = description
         self.rules = description.rules
+        self.shown: dict[int, tuple[str, str]] = {}
+        """By the id of a rule: its place, and its text."""
         self.heads: dict[Key, list[Rule]] = defaultdict(list)
         for rule in self.rules:
             self.heads[rule.head.key].append(rule)
@@ -75,7 +77,10 @@ class _Checker:
     def problem(self, rule: Rule | None, message: str, is_error: bool = True, is_fatal: bool = False) -> Problem:
         if rule is None:
             return Problem(f"{self.description.source}: {message}", is_error, is_fatal)
-        text = f"{self.description.place(rule.offset)}: {message}; in {shorten(str(rule), 100)}"
+        known = self.shown.get(id(rule))
+        if known is None:  # a rule may be long and have many problems
+            known = self.shown[id(rule)] = self.description.place(rule.offset), shorten(str(rule), 100)
+        text = f"{known[0]}: {message}; in {known[1]}"
         return Problem(text, is_error, is_fatal and rule.head.name not in ("base", "input"), rule.offset)
 
     def problems(self) -> Iterator[Problem]:
@@ -213,18 +218,14 @@ class _Checker:
         for key, rules in self.heads.items():
             if key not in used and key[0] not in KEYWORDS:
                 yield self.problem(rules[0], f"{key[0]} is defined and never used", is_error=False)
-        arities: dict[str, set[int]] = defaultdict(set)
-        for name, count in (*used, *self.heads):
-            arities[name].add(count)
+        arities: dict[str, dict[int, Rule]] = defaultdict(dict)
+        for (name, count), rule in (*((key, rules[0]) for key, rules in self.heads.items()), *used.items()):
+            arities[name].setdefault(count, rule)
         for name, counts in arities.items():
             if len(counts) > 1 and name not in KEYWORDS:
                 shown = " and ".join(map(str, sorted(counts)))
-                rule = next(
-                    rules[0]
-                    for key, rules in (*self.heads.items(), *((k, [r]) for k, r in used.items()))
-                    if key[0] == name
-                )
-                yield self.problem(rule, f"{name} is used with {shown} arguments", is_error=False)
+                rule = next(iter(counts.values()))
+                yield self.problem(rule, f"{shorten(name, 40)} is used with {shown} arguments", is_error=False)
 
 
 def _is_goal(text: str) -> bool:

@@ -15,8 +15,8 @@ from ludus.game import Game, convert_options, require
 from ludus.gdl import rules as gdl_rules
 from ludus.gdl.checks import Problem, require_valid
 from ludus.gdl.grounding import CannotGround, Ground, ground
-from ludus.gdl.kif import BadDescription, place_of, read_text, shorten, show
-from ludus.gdl.language import Description, Term, order_of_names, rank, read_description, to_description
+from ludus.gdl.kif import BadDescription, names_of, place_of, read_text, shorten, show
+from ludus.gdl.language import Description, Term, rank, read_description, to_description
 from ludus.gdl.network import Network, build_network
 from ludus.gdl.notation import find_move, read_position, write_position
 from ludus.gdl.proofs import prove
@@ -166,7 +166,7 @@ generic.register(GdlRules, gdl_rules.__dict__)
 
 def network_of(description: Description) -> Network:
     """The network of a valid description."""
-    order = order_of_names(description)
+    order = names_of(description.text)
     grounded = ground(description)
     roles = roles_of(description, grounded, order)
     return build_network(grounded, roles, order)

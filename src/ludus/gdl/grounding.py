@@ -52,6 +52,8 @@ MEGABYTES = 8192
 """Address space that one grounding may take."""
 LONG_RULE = 5
 """Rules with at least this many variables are tried with variables eliminated."""
+TOO_LONG_RULE = 60
+"""Rules with more variables stay as they are: the search for what to eliminate takes cubic time."""
 
 
 class CannotGround(LudusError):
@@ -175,16 +177,21 @@ def expand(rules: Iterable[Rule]) -> Iterable[Rule]:
         yield from _expand_rule(rule, f"or {number}")
 
 
+def _alternatives(items: Iterable[Item]) -> int:
+    """In how many ways branches can be chosen in a body, also in an 'or' that stands inside of another."""
+    return prod(sum(map(_alternatives, item.branches)) for item in items if isinstance(item, Or))
+
+
 def _expand_rule(rule: Rule, name: str) -> Iterable[Rule]:
     ors = [item for item in rule.body if isinstance(item, Or)]
     if not ors:
         yield rule
         return
     plain = tuple(item for item in rule.body if not isinstance(item, Or))
-    if prod(len(each.branches) for each in ors) <= MAX_OR:
-        for number, choice in enumerate(product(*(each.branches for each in ors))):
+    if _alternatives(ors) <= MAX_OR:
+        for choice in product(*(each.branches for each in ors)):
             made = Rule(rule.head, plain + tuple(item for branch in choice for item in branch), rule.offset)
-            yield from _expand_rule(made, f"{name} {number}")
+            yield from _expand_rule(made, name)
         return
     body = list(plain)
     for number, each in enumerate(ors):
@@ -223,7 +230,7 @@ def relevant(rules: list[Rule]) -> list[Rule]:
 
 
 def _is_long(rule: Rule) -> bool:
-    return len(variables_in(rule.body)) >= LONG_RULE and len(rule.body) >= 3
+    return LONG_RULE <= len(variables_in(rule.body)) <= TOO_LONG_RULE and len(rule.body) >= 3
 
 
 def split(rule: Rule, number: int) -> list[Rule]:

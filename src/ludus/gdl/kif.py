@@ -7,7 +7,6 @@ ends with the line. There are no strings and no quoting, so `+`, `step++` and `3
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,6 +17,8 @@ MAX_DEPTH = 100
 """Lists that are nested deeper are refused: no description needs them, and they would exhaust the stack."""
 MAX_BYTES = 16 << 20
 """Longest text that is read."""
+MAX_TOKENS = 1_000_000
+"""Parentheses and symbols in a text, at most; the largest published descriptions have a tenth of that."""
 
 
 class BadDescription(LudusError):
@@ -66,10 +67,17 @@ def place_of(text: str, offset: int) -> Place:
     return Place(text.count("\n", 0, offset) + 1, offset - begin + 1, shorten(line.strip()))
 
 
+def names_of(text: str) -> dict[str, int]:
+    """The symbols of a text, numbered in the order in which they first stand there."""
+    names = dict.fromkeys(token for token in TOKEN.findall(text) if token[0] not in "();")
+    return {name: number for number, name in enumerate(names)}
+
+
 def shorten(text: str, width: int = 80) -> str:
     """At most `width` printable characters of a text, in one line."""
-    plain = "".join(character if character.isprintable() else "?" for character in " ".join(text.split()))
-    return plain if len(plain) <= width else plain[: width - 3] + "..."
+    begin = " ".join(text[: 20 * width].split())  # of a long text, what follows is not looked at
+    plain = "".join(character if character.isprintable() else "?" for character in begin[: width + 1])
+    return plain if len(plain) <= width and len(text) <= 20 * width else plain[: width - 3] + "..."
 
 
 def parse(text: str, source: str = "the description") -> list[Expression]:
@@ -77,8 +85,11 @@ def parse(text: str, source: str = "the description") -> list[Expression]:
     top: list[Expression] = []
     stack: list[Group] = []
     items: list[Expression] = top
-    for match in TOKEN.finditer(text):
+    for count, match in enumerate(TOKEN.finditer(text)):
         token = match.group()
+        if count >= MAX_TOKENS:
+            place = place_of(text, match.start())
+            raise BadDescription(f"{source}, {place}: more than {MAX_TOKENS:,} symbols and parentheses")
         if token == "(":
             group = Group()
             group.offset = match.start()
@@ -129,12 +140,3 @@ def decode(content: bytes) -> str:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError:
         return content.decode("latin-1")
-
-
-def symbols_in(expression: Expression) -> Iterator[Symbol]:
-    """All symbols of an expression, from left to right."""
-    if isinstance(expression, Symbol):
-        yield expression
-        return
-    for item in expression:
-        yield from symbols_in(item)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from ludus.gdl.kif import BadDescription, Expression, Group, Symbol, parse, place_of, shorten, show, symbols_in
+from ludus.gdl.kif import BadDescription, Expression, Group, Symbol, parse, place_of, shorten, show
 
 Term = str | tuple
 """A constant, a variable, or (function, argument, ...)."""
@@ -159,15 +159,6 @@ def goal_of(value: Term) -> int | None:
     if isinstance(value, str) and value.isdecimal() and value.isascii():
         return min(100, int(value[-9:])) if len(value.lstrip("0")) < 10 else 100
     return None
-
-
-def order_of_names(description: Description) -> dict[str, int]:
-    """The names of a description, numbered in the order of the text."""
-    order: dict[str, int] = {}
-    for expression in parse(description.text):
-        for symbol in symbols_in(expression):
-            order.setdefault(str(symbol), len(order))
-    return order
 
 
 def read_description(text: str, source: str = "the description") -> Description:

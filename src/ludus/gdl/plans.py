@@ -11,9 +11,10 @@ some states, and from the answers that relations had there.
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from math import frexp
 
 from ludus.gdl.checks import Key
 from ludus.gdl.clauses import DOES, STATIC, TRUE, Clause, Program, Row, Simple
@@ -147,7 +148,7 @@ class Planner:
             if letter != "n":
                 (bound if letter == "b" else wanted).update(variables_of(term))
         order = _Order(self, clause, wanted - bound)
-        steps, fan, cost = order.run(list(clause.body), bound, collects="f" in pattern)
+        steps, fan, cost = order.run(order.items(), bound, collects="f" in pattern)
         return Plan(clause, pattern, steps, fan, 1.0 + cost)
 
     # --- answers of one literal ------------------------------------------------------------------------------------
@@ -248,6 +249,16 @@ class Planner:
         return fan
 
 
+class _Item:
+    """A literal of a clause, with its variables."""
+
+    def __init__(self, item: Simple, is_recursive: bool):
+        self.item, self.is_recursive = item, is_recursive
+        self.names = frozenset(variables_of_item(item))
+        self.steps: dict[tuple, Step | None] = {}
+        """By the names that are bound, those that are used later, and the power of two of the times: the step."""
+
+
 class _Order:
     """Puts the literals of one clause in order."""
 
@@ -255,8 +266,16 @@ class _Order:
         self.planner, self.clause, self.wanted = planner, clause, wanted
         self.component = planner.program.component[clause.head.key]
 
+    def items(self) -> list[_Item]:
+        # A literal of the clause's own component may have to wait for answers.
+        component = self.planner.program.component
+        return [
+            _Item(item, isinstance(item, Literal) and component.get(item.atom.key) == self.component)
+            for item in self.clause.body
+        ]
+
     def run(
-        self, items: list[Simple], bound: set[str], collects: bool, times: float = 1.0
+        self, items: list[_Item], bound: set[str], collects: bool, times: float = 1.0
     ) -> tuple[Steps, float, float]:
         """The steps, with their number of answers and cost. `collects`: all answers are wanted, not only the first."""
         steps: list[Step | Exists] = []
@@ -268,32 +287,26 @@ class _Order:
             cost += fan * chosen.cost
             fan *= chosen.fan
             cost += fan
-            for item in taken:
-                items.remove(item)
-                if isinstance(chosen, Step):
-                    bound.update(variables_of_item(item))
+            items = [item for item in items if item not in taken]
+            if isinstance(chosen, Step):
+                bound |= taken[0].names
         return tuple(steps), fan, cost
 
     def _next(
-        self, items: list[Simple], bound: set[str], collects: bool, times: float
-    ) -> tuple[Step | Exists, list[Simple]]:
-        candidates: list[tuple[Step | Exists, list[Simple]]] = []
+        self, items: list[_Item], bound: set[str], collects: bool, times: float
+    ) -> tuple[Step | Exists, list[_Item]]:
+        candidates: list[tuple[Step | Exists, list[_Item]]] = []
         groups = _groups(items, bound) if len(items) <= LONG_BODY else [items]
+        wanted = self.wanted if collects else set()
         for group in groups:
-            wanted = self.wanted if collects else set()
-            unknown = {name for item in group for name in variables_of_item(item)} - bound
-            # A literal of the clause's own component may have to wait for answers, which a test cannot.
-            is_test = unknown.isdisjoint(wanted) and not any(map(self._is_recursive, group))
+            is_test = all((item.names - bound).isdisjoint(wanted) and not item.is_recursive for item in group)
             if len(group) > 1 and is_test and (collects or len(groups) > 1):
                 candidates.append((self._exists(group, bound, times), group))
                 continue
-            counts: dict[str, int] = defaultdict(int)
+            counts = Counter(name for item in group for name in item.names)
             for item in group:
-                for name in set(variables_of_item(item)):
-                    counts[name] += 1
-            for item in group:
-                used = wanted | {name for name in variables_of_item(item) if counts[name] > 1}
-                step = self.planner.step(item, bound, used, times, self.component)
+                used = wanted | {name for name in item.names if counts[name] > 1}
+                step = self._step(item, bound, used, times)
                 if step is None:
                     continue
                 if step.is_loop and is_test and collects:  # such as (p ?x ?x)
@@ -306,11 +319,14 @@ class _Order:
             )
         return min(candidates, key=lambda each: _merit(each[0]))
 
-    def _is_recursive(self, item: Simple) -> bool:
-        return isinstance(item, Literal) and self.planner.program.component.get(item.atom.key, -1) == self.component
+    def _step(self, item: _Item, bound: set[str], used: set[str], times: float) -> Step | None:
+        known = item.names & bound, item.names & used, frexp(times)[1]
+        if known not in item.steps:
+            item.steps[known] = self.planner.step(item.item, bound, used, times, self.component)
+        return item.steps[known]
 
-    def _exists(self, group: list[Simple], bound: set[str], times: float) -> Exists:
-        steps, fan, cost = self.run(list(group), bound, collects=False, times=times)
+    def _exists(self, group: list[_Item], bound: set[str], times: float) -> Exists:
+        steps, fan, cost = self.run(group, bound, collects=False, times=times)
         return Exists(steps, min(0.5, fan), cost + CALL_COST)
 
 
@@ -321,13 +337,13 @@ def _merit(step: Step | Exists) -> tuple[float, ...]:
     return 1.0, step.fan, step.cost
 
 
-def _groups(items: list[Simple], bound: set[str]) -> list[list[Simple]]:
+def _groups(items: list[_Item], bound: set[str]) -> list[list[_Item]]:
     """Items that unknown variables connect."""
-    groups: list[tuple[set[str], list[Simple]]] = []
+    groups: list[tuple[set[str], list[_Item]]] = []
     for item in items:
-        names = set(variables_of_item(item)) - bound
-        joined: list[Simple] = []
-        apart: list[tuple[set[str], list[Simple]]] = []
+        names = set(item.names - bound)
+        joined: list[_Item] = []
+        apart: list[tuple[set[str], list[_Item]]] = []
         for other, members in groups:
             if names.isdisjoint(other):
                 apart.append((other, members))

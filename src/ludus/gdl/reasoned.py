@@ -5,16 +5,17 @@ from __future__ import annotations
 from hashlib import blake2b, sha256
 from typing import Any, ClassVar, NamedTuple
 
-from ludus.errors import BadPosition
-from ludus.game import require
+from ludus.errors import BadPosition, LudusError
+from ludus.game import Position, require
 from ludus.gdl.checks import Problem, require_valid
-from ludus.gdl.kif import BadDescription, show
+from ludus.gdl.kif import BadDescription, shorten, show
 from ludus.gdl.language import Description, Term, goal_of
 from ludus.gdl.notation import find_move, read_position, write_position
 from ludus.gdl.reasoner import Reasoner
+from ludus.options import convert
 from ludus.python_games import PythonGame
 from ludus.python_games.boards import STATUS
-from ludus.python_games.rules import MOVER, SEED, ask
+from ludus.python_games.rules import MOVER, SEED, ask, history_of
 from ludus.rules import EVERYONE
 
 LONGEST = 1000
@@ -62,7 +63,7 @@ class ReasonedGame(PythonGame):
             raise BadDescription(f"{description.source} has {len(self.roles)} roles; from 1 to {MAX_ROLES} can play")
         self._starts: list[tuple[tuple[Term, ...], int]] = [(self.reasoner.initial, 0)]
         """The facts and plies of positions that play began from: the first position, and those that were read."""
-        self._start_numbers: dict[tuple[frozenset[Term], int], int] = {}
+        self._start_numbers = {(frozenset(self.reasoner.initial), 0): 0}
         self._digests: dict[Term, int] = {}
         super().__init__(**options)
 
@@ -146,9 +147,47 @@ class ReasonedGame(PythonGame):
         return self.reasoner.sorted(self.board(state).facts)
 
     def write(self, state: Any) -> str:
-        return write_position(self.board(state).plies, self.facts(state))
+        """The facts, after the number of plies; then, in a comment, the actions that led there: #2 (control x) ; 4 0.
+
+        A state is the actions since a position that play began from. Where that is not the first position of the game,
+        its text follows after the word `from`.
+        """
+        text = write_position(self.board(state).plies, self.facts(state))
+        actions = [self._write_action(action) for _, action in self.boards.line(history_of(state))]
+        if not actions:
+            return text
+        start, plies = self._starts[state[SEED]]
+        origin = f" from {write_position(plies, self.reasoner.sorted(start))}" if state[SEED] else ""
+        return f"{text} ; {' '.join(actions)}{origin}"
+
+    def _write_action(self, action: Any) -> str:
+        return ",".join(map(str, action)) if isinstance(action, tuple) else str(action)
 
     def read(self, text: str, state: Any) -> None:
+        """Without the comment, play begins from this position."""
+        facts, _, comment = text.partition(";")
+        if not comment.strip():
+            self._begin(facts, state)
+            return
+        actions, _, origin = comment.partition(" from ")
+        if origin:
+            self._begin(origin, state)
+        else:
+            state[MOVER] = ask(self.rules, STATUS, state, 0, 0, 0)
+        for word in actions.split():
+            try:
+                joint = tuple(convert(part, int) for part in word.split(","))
+                position = Position(self, state.reshape(1, -1)).play(joint if len(joint) > 1 else joint[0])
+            except (ValueError, LudusError) as error:
+                raise BadPosition(f"the action {shorten(word, 20)} after ; cannot be played: {error}") from None
+            state[:] = position.states[0]
+        plies, stated = read_position(facts)
+        board = self.board(state)
+        if plies != board.plies or {fact for fact, _ in stated} != set(board.facts):
+            raise BadPosition("the actions after ; do not lead to the facts before it")
+
+    def _begin(self, text: str, state: Any) -> None:
+        """Make a state that begins from a position in text."""
         plies, facts = read_position(text)
         if plies >= self.longest:
             raise BadPosition(f"#{plies} is beyond the longest game of {self.longest} plies", 0)

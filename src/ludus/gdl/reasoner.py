@@ -19,8 +19,8 @@ from typing import Any
 from ludus.gdl.checks import Key
 from ludus.gdl.clauses import STATIC, make_program
 from ludus.gdl.compiling import Compiler
-from ludus.gdl.kif import BadDescription, shorten, show
-from ludus.gdl.language import KEYWORDS, Description, Literal, Term, order_of_names, rank
+from ludus.gdl.kif import names_of
+from ludus.gdl.language import KEYWORDS, Description, Literal, Term, rank
 from ludus.gdl.plans import Planner
 from ludus.gdl.tables import Tables, TooLarge, shallow
 
@@ -54,7 +54,7 @@ class Reasoner:
         self.planner = Planner(self.program)
         self.compiler = Compiler(self.program, self.planner, self.tables)
         self._lock = RLock()
-        self._order = order_of_names(description)
+        self._order = names_of(description.text)
         self._known: dict[Term, tuple[tuple, Term]] = {}
         """Facts and moves, each with what sorts it."""
         self._loaded: Any = None
@@ -244,6 +244,3 @@ def _total_nesting(clauses: dict) -> int:
         if name not in KEYWORDS
         for clause in each
     )
-
-
-__all__ = ["BadDescription", "Reasoner", "TooLarge", "shorten", "show"]
