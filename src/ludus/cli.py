@@ -11,6 +11,7 @@ from typing import Any
 import typer
 
 from ludus.terminal.commands.app import app
+from ludus.terminal.compiling import show_compiling
 
 for _kind in ("playing", "rating", "training", "analysis", "protocols"):  # the order of `ludus --help`
     importlib.import_module(f"ludus.terminal.commands.{_kind}")
@@ -20,6 +21,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command and return its exit code."""
     command = typer.main.get_command(app)
     given = list(sys.argv[1:] if arguments is None else arguments)
+    show_compiling()
     if hasattr(sys.stdin, "reconfigure"):
         sys.stdin.reconfigure(errors="replace")
     try:

@@ -161,7 +161,7 @@ def test_rules_that_need_a_library_do_not_run_on_a_card():
     game = ludus.make("tictactoe").compile()
     forest = Forest(game, Ucb1(), trees=8, nodes=9)
     seen = [np.zeros((8, *shape), np.float32) for shape in (sizes_of(game).observation, (1, 9), (1,))]
-    with pytest.raises(Unsuitable, match=r"a card has no .*log"):
+    with pytest.raises(Unsuitable, match=r"a GPU has no .*log"):
         to_ptx(
             grow_tree, (game.rules, forest.rule, forest.trees, forest.buffer, np.zeros(8, np.int32), *seen), 8, "sm_80"
         )

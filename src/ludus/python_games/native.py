@@ -1,9 +1,12 @@
 """Calls from compiled code into Python: take the interpreter's lock, call, give the lock back.
 
 The address of the function to call comes with the rules, so that the machine code holds nothing of this process and is
-cached on disk. It goes through Python's own C interface, as Numba's code does elsewhere, and not through a callback of
-ctypes, because that drops an exception which is raised before the first line of the function runs. That is where Ctrl-C
-arrives: it is noticed when the thread enters Python again.
+cached on disk. It goes through Python's own C interface, as Numba's code does elsewhere. A callback of ctypes would
+drop an exception that is raised before the first line of the function runs. Ctrl-C arrives there: Python notices it
+when the thread enters Python again.
+
+Not public API are Numba's `get_python_api` and its methods, and that CPython's id() of an object is its address. The
+names of the C functions are those of CPython's stable interface.
 """
 
 from typing import Any
@@ -59,7 +62,7 @@ def emit_call(context: Any, builder: Any, signature: Any, arguments: Any) -> Any
             builder.store(api.long_as_longlong(answer), result)
             api.decref(answer)
         with escaped:
-            # Call once more, to hand over the exception itself in place of the history.
+            # Call once more, with the exception in place of the history.
             caught = call_python(ir.Constant(ir.IntType(64), ESCAPED), fetch_exception(builder, api))
             with builder.if_else(cgutils.is_not_null(builder, caught)) as (kept, lost):
                 with kept:
@@ -71,7 +74,7 @@ def emit_call(context: Any, builder: Any, signature: Any, arguments: Any) -> Any
 
 
 def fetch_exception(builder: Any, api: Any) -> Any:
-    """The exception that is set, as an object; unset afterwards."""
+    """The exception that is set, as an object. It is no longer set afterwards."""
     place = api.pyobj.as_pointer()
     kind = ir.FunctionType(ir.VoidType(), [place] * 3)
     places = [cgutils.alloca_once_value(builder, cgutils.get_null_value(api.pyobj)) for _ in range(3)]

@@ -32,6 +32,9 @@ if TYPE_CHECKING:
 NATIVE = "ludus.python_games.native"
 """What compiled code needs besides this module; ludus.native loads it."""
 
+TITLE = "games in ordinary Python"
+"""What a person reads while these rules are compiled, which serves all such games."""
+
 PLAYED, MOVER, SEED, FIRST = 0, 1, 2, 3
 
 
