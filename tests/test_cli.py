@@ -148,8 +148,8 @@ def run(capsys, monkeypatch):
         (["bench", "connect4", "--seconds", "0"], "--seconds must be above 0"),
         (["check", "connect4", "--games", "0"], "--games must be at least 1"),
         (["plya"], "no such command 'plya'"),
-        (["play", "connect4", "--agianst", "random"], "no such option: --agianst"),
-        (["--nonsense"], "no such option: --nonsense"),
+        (["play", "connect4", "--agianst", "random"], "--against"),  # versions of click word it differently
+        (["--nonsense"], "no such option"),
     ],
 )
 def test_a_mistake_gets_one_line_and_exit_code_2(run, arguments, says):
