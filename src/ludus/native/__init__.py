@@ -21,7 +21,7 @@ from ludus.native.bundles import BundleType, bundle
 from ludus.native.digests import PACKAGE
 from ludus.native.dispatch import overload_generic
 from ludus.native.engine import STEPPING, below, uniform
-from ludus.native.kernels import INNER, compiled, kernel, part
+from ludus.native.kernels import compiled, kernel, part
 from ludus.native.modules import compiled_names
 from ludus.native.store import cache_folder
 from ludus.native.types import RulesType, bounds_checked, enable
@@ -29,7 +29,6 @@ from ludus.native.types import RulesType, bounds_checked, enable
 announcing.listen()
 
 __all__ = [
-    "INNER",
     "PACKAGE",
     "STEPPING",
     "BundleType",
