@@ -361,7 +361,8 @@ class Alarm(Exception):
     pass
 
 
-def play_until_raised(game):
+def play_until_alarm(game, seconds):
+    signal.setitimer(signal.ITIMER_REAL, seconds)
     random_games(game, games=30_000)
     game.raise_pending()
 
@@ -381,9 +382,8 @@ def test_interrupts_are_not_lost(capfd):
     before = signal.signal(signal.SIGALRM, ring)
     try:
         for attempt in range(30):
-            signal.setitimer(signal.ITIMER_REAL, 0.005 + 0.0003 * attempt)
             with pytest.raises(Alarm) as caught:
-                play_until_raised(game)
+                play_until_alarm(game, 0.005 + 0.0003 * attempt)
             assert caught.value is alarm
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)

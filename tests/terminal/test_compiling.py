@@ -103,9 +103,11 @@ def test_without_standard_error_nothing_is_written(nothing_written, monkeypatch,
 
 @pytest.mark.parametrize("terminal", [True, False])
 def test_a_terminal_shows_a_status_and_a_file_gets_a_line(nothing_written, monkeypatch, capsys, terminal):
-    monkeypatch.delenv("NO_COLOR", raising=False)
+    for name in ("NO_COLOR", "FORCE_COLOR"):
+        monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("TERM", "xterm")
-    monkeypatch.setenv("FORCE_COLOR", "1" if terminal else "")
+    if terminal:
+        monkeypatch.setenv("FORCE_COLOR", "1")
     show = CompileStatus()
     for _ in range(2):
         show(CompileStarted("Go", 3, 1.0))

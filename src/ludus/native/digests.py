@@ -28,7 +28,7 @@ PACKAGE = Path(__file__).parent.parent
 """The folder of the package `ludus`."""
 
 ENGINE = ("rng.py", "rules.py", "stepping.py", "native/*.py", "search/*.py")
-"""Files whose code is compiled into every game: through the generic functions, which no look at the callers finds."""
+"""Files whose code may be part of any kernel. The generic functions bring it in, so a look at the calls misses it."""
 
 FOREIGN = ("numba", "numpy")
 """Packages whose sources are not looked at: their versions are part of the cache's keys."""
@@ -36,7 +36,8 @@ FOREIGN = ("numba", "numpy")
 LEAVES = ("ludus.rng", "ludus.rules")
 """Modules that rules may use as attributes of `import ludus`."""
 
-__loaded__ = time.time()  # a name with underscores, because constants with other names are part of the digests
+__loaded__ = time.time()
+"""When this process began. It has underscores because constants with other names are part of the digests."""
 
 
 def digest_of_namespace(names: dict[str, Any], homes: dict[str, dict[str, Any]], options: dict[str, Any]) -> str:
@@ -193,7 +194,7 @@ def _constants(names: dict[str, Any]) -> bytes:
 def _constant(name: str, value: Any) -> bytes:
     """What machine code takes from a global name: a number or table that was made elsewhere is not in the source."""
     if isinstance(value, np.ndarray):
-        return f"{name}:{value.dtype}{value.shape}".encode() + value.tobytes()
+        return f"{name}:{value.dtype}{value.shape}".encode() + hashlib.sha256(value.tobytes()).digest()
     if isinstance(value, tuple):
         return b"".join(_constant(f"{name}[{index}]", item) for index, item in enumerate(value))
     if isinstance(value, bool | int | float | str | bytes | np.generic):
