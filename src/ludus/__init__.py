@@ -3,9 +3,23 @@
 from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
-__all__ = ["EVERYONE", "Game", "LudusError", "Position", "__version__", "from_json", "make", "names"]
+__all__ = [
+    "EVERYONE",
+    "Game",
+    "LudusError",
+    "Position",
+    "__version__",
+    "from_json",
+    "grade",
+    "make",
+    "names",
+    "open_results",
+    "play_match",
+    "rate",
+]
 
 if TYPE_CHECKING:
+    from ludus.api.matches import grade, open_results, play_match, rate
     from ludus.errors import LudusError
     from ludus.game import Game, Position
     from ludus.registry import from_json, make, names
@@ -17,7 +31,11 @@ _HOMES = {
     "Position": "game",
     "from_json": "registry",
     "make": "registry",
+    "grade": "api.matches",
     "names": "registry",
+    "open_results": "api.matches",
+    "play_match": "api.matches",
+    "rate": "api.matches",
     "EVERYONE": "rules",
 }
 

@@ -14,7 +14,6 @@ import pytest
 
 import ludus
 from ludus.agents.identity import identify
-from ludus.arena import play_match
 from ludus.arena.ratings import Tally
 from ludus.arena.record import GameRecord
 from ludus.arena.store import BadResults, Store, code_version
@@ -24,7 +23,7 @@ RANDOM, UCT = identify("random", GAME), identify("uct:50", GAME)
 
 
 def some_games(count=4, seed=1, **options):
-    return play_match(GAME, ["random", "uct:50"], count, seed, **options).games
+    return ludus.play_match(GAME, ["random", "uct:50"], count, seed, parallel=1, **options).games
 
 
 @pytest.fixture
@@ -33,7 +32,7 @@ def path(tmp_path):
 
 
 def test_games_come_back_as_they_were(path):
-    records = some_games(opening=2)
+    records = some_games(openings=2)
     with Store(path) as store:
         assert store.add(GAME, [RANDOM, UCT], records) == 4
     with Store.open(path) as store:
@@ -76,8 +75,9 @@ def test_games_of_a_start_are_recorded_together_or_not_at_all(path):
         assert store.add(GAME, [RANDOM, UCT], [whole, broken]) == 2  # and the file is as good as before
 
 
-def record(seats, values, seed):
-    return GameRecord(seed, seats, (), (), values, agent_seeds=(0,) * len(seats))
+def record(seats, values, seed, actions=None):
+    actions = (seed,) if actions is None else actions
+    return GameRecord(seed, seats, actions, tuple(map(str, actions)), values, agent_seeds=(0,) * len(seats))
 
 
 def test_tallies_are_seen_from_the_first_seat(path):
@@ -184,7 +184,8 @@ WRITER = """if True:
     sys.stdin.readline()
     with Store(path) as store:
         for seed in range(first, last):
-            pair = [GameRecord(seed, seats, (0, 1), ("a1", "b1"), (1.0, -1.0), 0, (5, 6)) for seats in ((0, 1), (1, 0))]
+            both = (0, 1), (1, 0)
+            pair = [GameRecord(seed, seats, (seed, 1), ("a1", "b1"), (1.0, -1.0), 0, (5, 6)) for seats in both]
             store.add(game, agents, pair)
             print(seed, flush=True)
 """

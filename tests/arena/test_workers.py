@@ -1,5 +1,6 @@
 """Games in processes of their own: the same games on any number of them, and agents that fail lose, and only they."""
 
+import functools
 import os
 import signal
 import subprocess
@@ -11,12 +12,12 @@ import pytest
 
 import ludus
 from ludus.agents import KINDS
-from ludus.arena import play_match
 from ludus.arena.record import tasks_of
 from ludus.arena.workers import Unfit, Workers, can_work
 from ludus.errors import BrokenGame
 
 TICTACTOE = ludus.make("tictactoe")
+play_match = functools.partial(ludus.play_match, parallel=1)  # in this process
 
 
 pytestmark = pytest.mark.usefixtures("misbehaving")
@@ -39,7 +40,7 @@ def test_the_same_match_on_any_number_of_processes(run_that_plays):
             (f"zero:{run.folder}:20", "uct:50"),
             (f"rollout:{run.folder}:10", f"policy:{run.folder}:sample=yes"),
         ):
-            alone = play_match(TICTACTOE, agents, 8, seed=5, opening=1)
+            alone = play_match(TICTACTOE, agents, 8, seed=5, openings=1)
             together = [record for record in workers.play(tasks_of(agents, 8, 5, opening=1)) if record]
             assert [record.actions for record in together] == [record.actions for record in alone.games]
             assert len({record.actions for record in together}) > 1
@@ -100,7 +101,7 @@ def test_a_worker_that_is_ended_from_outside_is_replaced(workers):
 
 
 def test_a_busy_parent_does_not_cost_anybody_the_game(workers):
-    task = tasks_of(("random", "random"), 2, seed=1)[0]
+    task = next(tasks_of(("random", "random"), 2, seed=1))
     workers.begin(task)
     time.sleep(2 * workers.move_limit)
     ((_, record),) = workers.wait(5)
@@ -133,13 +134,13 @@ def test_everyone_at_once_and_three_players():
 
 def test_openings_are_shared_by_the_games_of_a_start():
     game = ludus.make("connect4")
-    result = play_match(game, ["random", "random"], 8, seed=1, opening=3)
+    result = play_match(game, ["random", "random"], 8, seed=1, openings=3)
     openings = [record.actions[:3] for record in result.games]
     assert openings[::2] == openings[1::2]
     assert len(set(openings)) == 4
     assert [record.opening for record in result.games] == [3] * 8
     assert all(len(record.thoughts) == len(record.actions) - 3 for record in result.games)
-    assert [record.opening for record in play_match(TICTACTOE, ["random"] * 2, 4, opening=30).games] == [8] * 4
+    assert [record.opening for record in play_match(TICTACTOE, ["random"] * 2, 4, openings=30).games] == [8] * 4
 
 
 def test_a_game_that_is_another_one_in_the_worker_is_refused():
@@ -163,7 +164,7 @@ def test_workers_end_when_their_parent_is_killed():
         from ludus.arena.record import tasks_of
         from ludus.arena.workers import Workers
         workers = Workers(ludus.make("tictactoe"), 1)
-        workers.begin(tasks_of(("uct:300s", "random"), 2, 0)[0])
+        workers.begin(next(tasks_of(("uct:300s", "random"), 2, 0)))
         while workers.workers[0].asked is None:
             workers.wait(0.1)
         print(workers.workers[0].process.pid, flush=True)

@@ -15,7 +15,6 @@ import torch
 
 import ludus
 from ludus.agents import make_agent
-from ludus.arena.match import play_match
 from ludus.errors import BadOption
 from ludus.game import Position
 from ludus.nets.onnx import write_onnx
@@ -82,7 +81,7 @@ def test_tictactoe_is_learned_in_seconds(tmp_path):
     trainer.save()
     game = trainer.game
     agents = [make_agent(f"zero:{tmp_path / 'run'}:64", game), make_agent("solver", game)]
-    result = play_match(game, agents, 10)
+    result = ludus.play_match(game, agents, 10, parallel=1)
     assert result.tally(0)[2] == 0
 
 

@@ -15,17 +15,20 @@ from __future__ import annotations
 import contextlib
 import functools
 import hashlib
+import itertools
 import json
+import operator
 import sqlite3
 import subprocess
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
-from ludus.arena.ratings import Tally, pair_weight
+from ludus.arena.ratings import Tally
 from ludus.arena.record import GameRecord, Thought
+from ludus.arena.tallies import GameCounts, Result
 from ludus.errors import LudusError
 
 if TYPE_CHECKING:
@@ -38,6 +41,8 @@ MARK = 0x4C756475
 """SQLite's application_id: by this a file says that it is one of ours."""
 VERSION = 1
 """Of the tables below."""
+LAST_NUMBER = 2**63 - 1
+"""The largest number that SQLite can give to a game."""
 PATIENCE = 60.0
 """Seconds to wait while another process writes."""
 
@@ -118,13 +123,13 @@ class Store:
                 raise
 
     @classmethod
-    def open(cls, path: Path | str) -> Store:
+    def open(cls, path: Path | str) -> Self:
         """A file that exists."""
         if not Path(path).is_file():
             raise BadResults(f"there are no results at {path} yet: ludus arena plays games and records them")
         return cls(path)
 
-    def __enter__(self) -> Store:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *failure: object) -> None:
@@ -221,44 +226,34 @@ class Store:
         rows = self._all("SELECT identity, label, name, kind, run, checkpoint FROM agents ORDER BY id")
         return {row[0]: Identity(*row) for row in rows}
 
-    def tallies(self, game: str) -> list[Tally]:
-        """The results between every two agents in a game, given by its identity.
-
-        With two players: as seen by the first seat. With more, each game counts as one between every two of its
-        players, won by the one with the better result; nobody is first there.
-        """
-        rows = self._all(
-            "SELECT one.identity, other.identity, sum(a.value > b.value), sum(a.value = b.value),"
-            " sum(a.value < b.value), players FROM rules JOIN games ON games.rules = rules.id"
-            " JOIN seats a ON a.game = games.id JOIN seats b ON b.game = games.id AND a.player < b.player"
-            " JOIN agents one ON one.id = a.agent JOIN agents other ON other.id = b.agent"
-            " WHERE rules.identity = ? AND a.agent <> b.agent GROUP BY a.agent, b.agent ORDER BY a.agent, b.agent",
+    def results(self, game: str, after: int = 0) -> Iterator[Result]:
+        """The results of a game, given by its identity, in the order of their numbers; only those after a number."""
+        seats = self._rows(
+            "SELECT games.id, opening, actions, reason <> '', agents.identity, value"
+            " FROM rules JOIN games ON games.rules = rules.id JOIN seats ON seats.game = games.id"
+            " JOIN agents ON agents.id = agent WHERE rules.identity = ? AND games.id > ? ORDER BY games.id, player",
             game,
+            after,
         )
-        tallies = []
-        for one, other, won, drawn, lost, players in rows:
-            weight = pair_weight(players)
-            tallies.append(Tally(one, other, weight * won, weight * drawn, weight * lost, players == 2))
-        return tallies
+        for number, rows in itertools.groupby(seats, operator.itemgetter(0)):
+            _, openings, actions, failed, agents, values = zip(*rows, strict=True)
+            yield Result(number, agents, openings[0], actions[0], values, bool(failed[0]))
+
+    def tallies(self, game: str) -> list[Tally]:
+        """The results between every two agents in a game, given by its identity. Repeated games count once."""
+        counts = GameCounts()
+        counts.add(self.results(game))
+        return counts.tallies()
 
     def count(self, game: str) -> int:
         return self._all("SELECT count(*) FROM games JOIN rules ON rules = rules.id WHERE identity = ?", game)[0][0]
-
-    def failures(self, game: str) -> list[tuple[str, int]]:
-        """Who lost games by failing, and how many; most first."""
-        return self._all(
-            "SELECT agents.identity, count(*) FROM rules JOIN games ON games.rules = rules.id"
-            " JOIN seats ON seats.game = games.id AND value = -1 JOIN agents ON agents.id = agent"
-            " WHERE rules.identity = ? AND reason <> '' GROUP BY agents.id ORDER BY count(*) DESC, agents.id",
-            game,
-        )
 
     def latest(self, count: int) -> list[StoredGame]:
         """So many games, the latest first."""
         return self._stored("ORDER BY games.id DESC LIMIT ?", count)
 
     def game(self, number: int) -> StoredGame:
-        found = self._stored("WHERE games.id = ?", number)
+        found = self._stored("WHERE games.id = ?", number) if 0 < number <= LAST_NUMBER else []
         if not found:
             (last,) = self._all("SELECT max(id) FROM games")
             raise BadResults(f"{self.path} has no game {number}; games are numbered from 1 to {last[0] or 0}")
@@ -285,8 +280,11 @@ class Store:
         return [_read(row, seats[row[0]]) for row in rows if row[0] in seats]  # one may have been added in between
 
     def _all(self, query: str, *given: Any) -> list[Any]:
+        return list(self._rows(query, *given))
+
+    def _rows(self, query: str, *given: Any) -> Iterator[Any]:
         with self._explained():
-            return self.base.execute(query, given).fetchall()
+            yield from self.base.execute(query, given)
 
     # --- the file -----------------------------------------------------------------------------------------------------
 

@@ -24,6 +24,7 @@ from ludus.agents.naming import KINDS, make_agent, parse
 from ludus.arena.play import Listener, play_task
 from ludus.arena.record import GameRecord, Task, Thought, record_of, start_of
 from ludus.errors import BadAgent, BrokenGame, LudusError, describe_error
+from ludus.stopping import Stop, is_stopped
 
 if TYPE_CHECKING:
     from ludus.agents import Agent
@@ -120,13 +121,16 @@ class Workers:
                     finished.append((task, result))
         return finished
 
-    def play(self, tasks: Iterable[Task]) -> Iterator[GameRecord | None]:
-        """The records of tasks, in their order, whichever game ends first; None now and then while games are on."""
+    def play(self, tasks: Iterable[Task], stop: Stop | None = None) -> Iterator[GameRecord | None]:
+        """The records of tasks, in their order, whichever game ends first; None several times a second in between.
+
+        When the stop signal is set, the games that have ended are returned and the others are broken off.
+        """
         waiting = iter(tasks)
         begun: list[int] = []
         done: dict[int, GameRecord] = {}
         try:
-            while True:
+            while not is_stopped(stop):
                 # Not too far ahead: whoever stops early has no use for those.
                 while self.busy < self.count and len(begun) < 4 * self.count and (task := next(waiting, None)):
                     self.begin(task)
@@ -140,6 +144,7 @@ class Workers:
                 yield None
                 while begun and begun[0] in done:
                     yield done.pop(begun.pop(0))
+            yield from (done[number] for number in begun if number in done)
         finally:
             self.abandon()
 

@@ -1,5 +1,7 @@
 """Perft: how many ways there are to play on for so many plies. The classic check of a game's rules."""
 
+import time
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -79,6 +81,25 @@ def count_leaves(rules, levels, depth):
             open_level(rules, levels, level)
         else:
             level -= 1
+
+
+class Counted(NamedTuple):
+    """The number of lines of play at one depth, and the time to count them."""
+
+    depth: int
+    lines: int
+    seconds: float
+
+
+def perft_by_depth(position: Position, depth: int, progress: Reporter | None = None) -> Iterator[Counted]:
+    """The counts at depths 1, 2 ... up to `depth`. They end with the first depth that no line of play reaches."""
+    perft(position, 1)  # compiles, so that the times are those of counting
+    for plies in range(1, depth + 1):
+        began = time.perf_counter()
+        count = perft(position, plies, progress)
+        yield Counted(plies, count, time.perf_counter() - began)
+        if not count:
+            return
 
 
 def perft(position: Position, depth: int, progress: Reporter | None = None) -> int:
