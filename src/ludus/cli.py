@@ -1,4 +1,4 @@
-"""The command line. Every mistake of the user's gets one line on standard error and exit code 2, never a traceback."""
+"""The command line. A mistake of the user gets one line on standard error and exit code 2, never a traceback."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return exit.exit_code
     except KeyboardInterrupt:
         return fail("interrupted", 130)
-    except BrokenPipeError:  # whoever read our output has enough, as head does
+    except BrokenPipeError:  # the reader of the output has closed it, as head does
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 141
     except Exception as error:
@@ -41,14 +41,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def fail(message: str, code: int) -> int:
-    """One line on standard error, after all that stands on standard output."""
-    sys.stdout.flush()
-    print(f"ludus: {' '.join(message.split())}", file=sys.stderr)
+    """Print one line on standard error, after everything on standard output. Returns the exit code."""
+    from ludus.terminal.show import complain
+
+    complain(f"ludus: {message}")
     return code
 
 
 def explain(error: Any) -> str:
-    """What went wrong, in a line."""
+    """The error in one line."""
     from ludus.errors import LudusError
 
     if isinstance(error, LudusError):

@@ -24,12 +24,14 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import NoneType
 from typing import TYPE_CHECKING, Any, Self
 
+from ludus.arena import guard
+from ludus.arena.guard import BadResults
 from ludus.arena.ratings import Tally
 from ludus.arena.record import GameRecord, Thought
 from ludus.arena.tallies import GameCounts, Result
-from ludus.errors import LudusError
 
 if TYPE_CHECKING:
     from ludus.agents.identity import Identity
@@ -43,8 +45,6 @@ VERSION = 1
 """Of the tables below."""
 LAST_NUMBER = 2**63 - 1
 """The largest number that SQLite can give to a game."""
-PATIENCE = 60.0
-"""Seconds to wait while another process writes."""
 
 TABLES = """
     CREATE TABLE agents (
@@ -66,10 +66,6 @@ TABLES = """
     ) WITHOUT ROWID;
     CREATE INDEX games_by_rules ON games (rules);
 """
-
-
-class BadResults(LudusError):
-    """A file of results cannot be used."""
 
 
 @dataclass(frozen=True)
@@ -112,11 +108,15 @@ class Store:
 
     def __init__(self, path: Path | str):
         self.path = Path(path)
+        guard.check_path(self.path)
+        self.guard: guard.Guard | None = None
         with self._explained():
             self.path.parent.mkdir(parents=True, exist_ok=True)
             # autocommit: transactions begin and end where we say so, see _writing
-            self.base = sqlite3.connect(self.path, timeout=PATIENCE, isolation_level=None)
+            self.base = sqlite3.connect(self.path, timeout=guard.PATIENCE, isolation_level=None)
             try:
+                self.guard = guard.Guard(self.base)
+                guard.check_schema(self.base, self.path)
                 self._prepare()
             except BaseException:
                 self.base.close()
@@ -217,13 +217,22 @@ class Store:
             "SELECT rules.identity, name, options, players, count(*) FROM rules JOIN games ON games.rules = rules.id"
             " GROUP BY rules.id ORDER BY count(*) DESC, rules.id"
         )
-        return [StoredRules(row[0], row[1], json.loads(row[2]), *row[3:]) for row in rows]
+        for row in rows:
+            guard.check_types(self.path, "the table of rules", row, str, str, str, int, int)
+            if not 1 <= row[3] <= guard.MOST_PLAYERS:
+                raise BadResults(f"{self.path} is damaged: {row[3]} players")
+        try:
+            return [StoredRules(row[0], row[1], dict(json.loads(row[2])), *row[3:]) for row in rows]
+        except (ValueError, TypeError, RecursionError) as error:
+            raise BadResults(f"{self.path} is damaged: the table of rules cannot be read ({error})") from None
 
     def identities(self) -> dict[str, Identity]:
         """All agents, by the text of their identity."""
         from ludus.agents.identity import Identity
 
         rows = self._all("SELECT identity, label, name, kind, run, checkpoint FROM agents ORDER BY id")
+        for row in rows:
+            guard.check_types(self.path, "the table of agents", row, str, str, str, str, str, (int, NoneType))
         return {row[0]: Identity(*row) for row in rows}
 
     def results(self, game: str, after: int = 0) -> Iterator[Result]:
@@ -236,7 +245,10 @@ class Store:
             after,
         )
         for number, rows in itertools.groupby(seats, operator.itemgetter(0)):
-            _, openings, actions, failed, agents, values = zip(*rows, strict=True)
+            found = list(itertools.islice(rows, guard.MOST_PLAYERS))
+            for row in found:
+                guard.check_types(self.path, f"game {number}", row[1:], int, str, int, str, (int, float))
+            _, openings, actions, failed, agents, values = zip(*found, strict=True)
             yield Result(number, agents, openings[0], actions[0], values, bool(failed[0]))
 
     def tallies(self, game: str) -> list[Tally]:
@@ -277,10 +289,21 @@ class Store:
             + chosen,
             *given,
         )
-        return [_read(row, seats[row[0]]) for row in rows if row[0] in seats]  # one may have been added in between
+        # A game without seats was added between the two queries.
+        return [self._read(row, seats[row[0]]) for row in rows if row[0] in seats]
+
+    def _read(self, row: tuple[Any, ...], seats: list[Any]) -> StoredGame:
+        what = f"game {row[0]}"
+        guard.check_types(self.path, what, row, int, str, int, int, str, str, str, str, (int, float), str, str)
+        for seat in seats:
+            guard.check_types(self.path, what, seat, str, str, int, (int, float))
+        try:
+            return _read(row, seats)
+        except (ValueError, TypeError, RecursionError) as error:
+            raise BadResults(f"{self.path} is damaged: {what} cannot be read ({error})") from None
 
     def _all(self, query: str, *given: Any) -> list[Any]:
-        return list(self._rows(query, *given))
+        return guard.limited(self._rows(query, *given), self.path)
 
     def _rows(self, query: str, *given: Any) -> Iterator[Any]:
         with self._explained():
@@ -323,13 +346,17 @@ class Store:
 
     @contextlib.contextmanager
     def _explained(self) -> Iterator[None]:
-        """What SQLite says, in words that help."""
+        """Errors of SQLite in words that help. A query has a time limit, which begins here."""
+        if self.guard is not None:
+            self.guard.restart()
         try:
             yield
         except sqlite3.OperationalError as error:
             text = str(error)
             if "locked" in text:
-                text = f"another process has held it for {PATIENCE:g} s"
+                text = f"another process has held it for {guard.PATIENCE:g} s"
+            elif "interrupted" in text:
+                text = f"reading it takes longer than {guard.TIME_LIMIT:g} s, so it is damaged or far too large"
             raise BadResults(f"{self.path} cannot be used: {text}") from error
         except sqlite3.DatabaseError as error:
             if "not a database" in str(error):
