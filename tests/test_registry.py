@@ -149,7 +149,7 @@ def test_files_that_cannot_be_loaded(tmp_path):
 
 def test_own_games_are_independent_of_the_built_in_one(own):
     game = ludus.make(own)
-    assert game.identity == "own(rows=6,columns=7,line=4)v1"
+    assert game.identity == f"own(rows=6,columns=7,line=4)v1#{game.digest}"
     assert game.start().play("d").text == ludus.make("connect4").start().play("d").text
 
 
@@ -166,15 +166,6 @@ def test_bridges_get_what_stands_after_the_colon(monkeypatch, tmp_path):
     monkeypatch.setitem(registry.BRIDGES, "some", "some_bridge")
     game = ludus.make("some:game(a=1)", b=2)
     assert (game.rest, game.options) == ("game(a=1)", {"b": 2})
-    assert game.made_by == ("some:game(a=1)", {"b": 2})
-
-
-def test_a_game_knows_what_makes_it_again(tmp_path, monkeypatch):
-    source = Path(ludus.__file__).parent / "games" / "tictactoe.py"
-    (tmp_path / "mine.py").write_text(source.read_text())
-    monkeypatch.chdir(tmp_path)
-    assert ludus.make("mine.py").made_by == (str(tmp_path / "mine.py"), {})  # from any other folder too
-    assert ludus.make("connect4", rows="5").made_by == ("connect4", {"rows": "5"})
 
 
 # --- Weight -----------------------------------------------------------------------------------------------------------

@@ -3,18 +3,21 @@
 from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
-__all__ = ["EVERYONE", "Game", "LudusError", "Position", "__version__", "from_json", "make", "names"]
+__all__ = ["EVERYONE", "Game", "GameSpec", "LudusError", "Position", "__version__", "from_json", "make", "names"]
 
 if TYPE_CHECKING:
     from ludus.errors import LudusError
-    from ludus.game import Game, Position
+    from ludus.game import Game
+    from ludus.position import Position
     from ludus.registry import from_json, make, names
     from ludus.rules import EVERYONE
+    from ludus.spec import GameSpec
 
 _HOMES = {
     "LudusError": "errors",
     "Game": "game",
-    "Position": "game",
+    "GameSpec": "spec",
+    "Position": "position",
     "from_json": "registry",
     "make": "registry",
     "names": "registry",

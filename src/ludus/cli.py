@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import os
 import sys
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -23,7 +24,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if hasattr(sys.stdin, "reconfigure"):
         sys.stdin.reconfigure(errors="replace")
     try:
-        with command.make_context("ludus", given) as context:
+        with warnings.catch_warnings(), command.make_context("ludus", given) as context:
+            warnings.showwarning = show_warning
             command.invoke(context)
         sys.stdout.flush()
     except typer.Exit as exit:
@@ -38,6 +40,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
             raise
         return fail(explain(error), 2)
     return 0
+
+
+def show_warning(
+    message: Warning | str, category: type[Warning], filename: str, lineno: int, file: Any = None, line: Any = None
+) -> None:
+    """Print a warning of Ludus as one line on standard error, and one of a library as Python does."""
+    from ludus.errors import ChangedRules
+
+    if issubclass(category, ChangedRules):
+        fail(f"warning: {message}", 0)
+    else:
+        sys.stderr.write(warnings.formatwarning(message, category, filename, lineno))
 
 
 def fail(message: str, code: int) -> int:

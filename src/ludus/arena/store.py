@@ -1,7 +1,7 @@
 """Results in one SQLite file: every game, whole or not at all, and none of them twice.
 
     agents    who played: the full identity, a label, and a name that makes the agent again
-    rules     what was played: the identity of the game, and what makes it again
+    rules     what was played: the identity of the game, and the source (`name`) and `options` of its spec
     games     each game: seed, opening, moves, times and thoughts of each ply, how it ended, code version, when
     seats     who sat where in it, with which result
 
@@ -26,7 +26,9 @@ from typing import TYPE_CHECKING, Any
 
 from ludus.arena.ratings import Tally, pair_weight
 from ludus.arena.record import GameRecord, Thought
-from ludus.errors import LudusError
+from ludus.errors import LudusError, Unsuitable
+from ludus.registry import remake
+from ludus.spec import GameSpec, same_rules, shortened, split_identity
 
 if TYPE_CHECKING:
     from ludus.agents.identity import Identity
@@ -85,19 +87,32 @@ class StoredGame:
 
 @dataclass(frozen=True)
 class StoredRules:
-    """A game that was played, and what makes it again."""
+    """A game that was played."""
 
     identity: str
     name: str
-    options: dict[str, Any]
+    """The source of the game's spec."""
+    options: str
+    """The options of the game's spec, as JSON."""
     players: int
     games: int
+    """The number of recorded games."""
 
-    def make(self) -> Game:
-        from ludus.registry import make
+    @property
+    def spec(self) -> GameSpec:
+        """The spec of the game; BadResults if the file holds none."""
+        try:
+            return GameSpec(self.name, json.loads(self.options), split_identity(self.identity)[1])
+        except (ValueError, TypeError, RecursionError) as error:
+            raise BadResults(f"the results do not say how {shortened(self.identity)} is made: {error}") from None
 
-        game = make(self.name, **self.options)
-        if game.identity != self.identity:
+    def make(self, trust: bool = False) -> Game:
+        """The game; a Python file that the results name is run only with `trust`, else Untrusted is raised."""
+        try:
+            game = remake(self.spec, trust, strict=True)
+        except Unsuitable as error:
+            raise BadResults(f"{error}; these are games of {self.identity}") from None
+        if not same_rules(self.identity, game.identity):
             raise BadResults(f"{self.name} is {game.identity} now; these are games of {self.identity}")
         return game
 
@@ -140,14 +155,16 @@ class Store:
         is killed, none. Those that are there already are left as they are; the result is how many were not."""
         with self._writing():
             before = self._count()
-            name, options = game.made_by or (game.name, game.options_in_use())
+            spec = game.spec
             rules = self._id(
                 "rules",
                 identity=game.identity,
-                name=name,
-                options=json.dumps(options, default=str),
+                name=spec.source,
+                options=json.dumps(spec.options),
                 players=game.players,
             )
+            # The file of a user's game may have moved since its first games were recorded.
+            self.base.execute("UPDATE rules SET name = ? WHERE id = ? AND name <> ?", (spec.source, rules, spec.source))
             ids = [
                 self._id(
                     "agents",
@@ -212,7 +229,7 @@ class Store:
             "SELECT rules.identity, name, options, players, count(*) FROM rules JOIN games ON games.rules = rules.id"
             " GROUP BY rules.id ORDER BY count(*) DESC, rules.id"
         )
-        return [StoredRules(row[0], row[1], json.loads(row[2]), *row[3:]) for row in rows]
+        return [StoredRules(*row) for row in rows]
 
     def identities(self) -> dict[str, Identity]:
         """All agents, by the text of their identity."""
@@ -243,6 +260,13 @@ class Store:
 
     def count(self, game: str) -> int:
         return self._all("SELECT count(*) FROM games JOIN rules ON rules = rules.id WHERE identity = ?", game)[0][0]
+
+    def count_other_rules(self, game: str) -> int:
+        """The number of games whose rules differ from those of a game, given by its identity, in their source only."""
+        name = split_identity(game)[0]
+        return sum(
+            each.games for each in self.rules() if each.identity != game and split_identity(each.identity)[0] == name
+        )
 
     def failures(self, game: str) -> list[tuple[str, int]]:
         """Who lost games by failing, and how many; most first."""

@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ludus.errors import LudusError
+from ludus.spec import same_rules
 
 if TYPE_CHECKING:
     from ludus.game import Game, Position
@@ -122,7 +123,7 @@ def read_positions(path: Path, game: Game) -> Positions:
         raise BadPositions(f"{path} is of another version of Ludus: {lines[0]!r}, not {FORMAT + VERSION!r}")
     top, body = lines[:3], lines[BEFORE:]
     of = lines[1].removeprefix("game: ") if len(lines) > 1 else ""
-    if of != game.identity:
+    if not same_rules(of, game.identity):
         raise BadPositions(f"{path} holds positions of {of or 'nothing'}, not of {game.identity}")
     known = []
     for number, line in enumerate(body, BEFORE + 1):

@@ -23,6 +23,7 @@ from ludus.errors import BadOption
 from ludus.runs.run import Run
 from ludus.terminal.ratings import print_ratings, rating_rows, rating_table
 from ludus.terminal.show import complain, describe, terminal
+from ludus.terminal.trust import with_trust
 
 if TYPE_CHECKING:
     from ludus.game import Game
@@ -42,6 +43,7 @@ def run_arena(
     anchor_rating: float,
     move_limit: float,
     opening: int,
+    trust: bool = False,
     **plan: Any,
 ) -> None:
     """Play until a budget is spent, or somebody presses Ctrl-C; then show the ratings."""
@@ -52,7 +54,7 @@ def run_arena(
     runs: list[Run] = []
     for text in given:
         if not is_agent(text):
-            runs.append(Run.open(Path(text), game, any_size=True))
+            runs.append(_open(text, game, trust))
             game = runs[-1].game
     if game is None:
         raise BadOption("name the game of these agents: --game connect4")
@@ -79,11 +81,19 @@ def run_arena(
         print(f"{describe(game)}: {len(roster.entrants)} agents, {parallel} games at once, results in {file}")
         if known:
             print(f"{known:,} games are there already; going on from them.")
+        if others := store.count_other_rules(game.identity):
+            print(
+                f"{others:,} games there are of other rules, from before {game.spec.source} was changed: not counted."
+            )
         warm_up([each.name for each in roster.entrants.values()], game)
         play(arena, None if minutes is None else 60 * minutes, games)
         arena.rate()
         print_ratings(store, game.identity, game.players, arena.ratings)
         print(f"\n{arena.games:,} games more. Go on with the same command; ludus ratings {file} shows them again.")
+
+
+def _open(folder: str, game: Game | None, trust: bool) -> Run:
+    return with_trust(trust, lambda trust: Run.open(Path(folder), game, any_size=True, trust=trust))
 
 
 def play(arena: Arena, seconds: float | None, games: int | None) -> None:

@@ -11,6 +11,7 @@ from ludus.arena.store import Store
 from ludus.errors import LudusError
 from ludus.terminal.ratings import find_results
 from ludus.terminal.show import complain, in_a_row, new_table, print_table, signed, wrapped
+from ludus.terminal.trust import with_trust
 
 if TYPE_CHECKING:
     from ludus.arena.record import Thought
@@ -21,15 +22,16 @@ LISTED = 20
 """Games in the list of the latest."""
 
 
-def show_replay(given: str, number: int | None, everything: bool) -> None:
+def show_replay(given: str, number: int | None, everything: bool, trust: bool = False) -> None:
     with Store.open(find_results(given)) as store:
         if number is None:
             list_games(store, given)
             return
         stored = store.game(number)
         rules = next(each for each in store.rules() if each.identity == stored.rules)
+        game = with_trust(trust, rules.make)
         with contextlib.suppress(Quit):
-            replay(rules.make(), stored, step=sys.stdin.isatty() and sys.stdout.isatty() and not everything)
+            replay(game, stored, step=sys.stdin.isatty() and sys.stdout.isatty() and not everything)
 
 
 def list_games(store: Store, given: str) -> None:

@@ -59,13 +59,8 @@ def print_table(table: Table) -> None:
 
 def describe(game: Game) -> str:
     """A game's title, with its options where it has any."""
-    options = ", ".join(f"{name}={value}" for name, value in options_of(game).items())
+    options = ", ".join(f"{name}={value}" for name, value in game.options_in_use().items())
     return f"{game.title} ({options})" if options else game.title
-
-
-def options_of(game: Game) -> dict[str, object]:
-    settings = getattr(game, "settings", None)
-    return dict(vars(settings)) if settings is not None else game.options_in_use()
 
 
 def in_a_row(moves: Sequence[str]) -> str:

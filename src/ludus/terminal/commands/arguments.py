@@ -27,6 +27,10 @@ Moves = Annotated[
 ]
 Seed = Annotated[int, typer.Option("--seed", metavar="N", help="The same seed gives the same moves and starts.")]
 
+Trust = Annotated[
+    bool, typer.Option("--trust", help="Run the Python code of a game that is named or brought by the file or run.")
+]
+
 Parallel = Annotated[
     int | None, typer.Option("--parallel", metavar="N", help="Games at once; by default, one for each core.")
 ]

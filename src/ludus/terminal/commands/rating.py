@@ -16,6 +16,7 @@ from ludus.terminal.commands.arguments import (
     Options,
     Parallel,
     Seed,
+    Trust,
     make_game,
     read_limit,
     read_parallel,
@@ -50,6 +51,7 @@ def arena(
     ] = None,
     openings: Openings = 4,
     move_limit: MoveLimit = 60.0,
+    trust: Trust = False,
 ) -> None:
     """Rate agents: play what tells most next, until stopped, and keep a table of ratings up to date.
 
@@ -79,6 +81,7 @@ def arena(
         anchor_rating,
         move_limit,
         openings,
+        trust=trust,
         series=series,
         simulations=simulations,
         every=every,
@@ -121,6 +124,7 @@ def replay(
         int | None, typer.Argument(metavar="NUMBER", help="Which game; else, the latest are listed.")
     ] = None,
     all: Annotated[bool, typer.Option("--all", help="Print all of it, instead of waiting at every move.")] = False,
+    trust: Trust = False,
 ) -> None:
     """Show a recorded game move by move, with what each agent thought.
 
@@ -131,7 +135,7 @@ def replay(
     """
     from ludus.terminal.replay import show_replay
 
-    show_replay(results, number, all)
+    show_replay(results, number, all, trust)
 
 
 @app.command(short_help="Grade an agent's moves against exact truth.", epilog=AGENTS)

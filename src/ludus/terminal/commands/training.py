@@ -9,6 +9,7 @@ import typer
 from ludus.terminal.commands.app import app
 from ludus.terminal.commands.arguments import (
     Options,
+    Trust,
     make_game,
 )
 
@@ -16,7 +17,7 @@ from ludus.terminal.commands.arguments import (
 @app.command(short_help="Train a player from nothing.")
 def train(
     game: Annotated[
-        str | None, typer.Argument(metavar="[GAME]", help="As for `ludus play`; not with --resume.")
+        str | None, typer.Argument(metavar="[GAME]", help="As for `ludus play`; not needed with --resume.")
     ] = None,
     minutes: Annotated[
         float | None, typer.Option(metavar="M", help="Train for so long (in all, when resumed).")
@@ -35,6 +36,7 @@ def train(
     settings: Annotated[bool, typer.Option("--settings", help="List all settings, with their defaults.")] = False,
     tensorboard: Annotated[bool, typer.Option("--tensorboard", help="Keep the log for TensorBoard too.")] = False,
     option: Options = None,
+    trust: Trust = False,
 ) -> None:
     """Train a player from nothing by playing against itself. Ctrl-C stops it; --resume goes on.
 
@@ -53,7 +55,7 @@ def train(
         show_settings()
         return
     made = make_game(game, option) if game else None
-    start_training(made, run, resume, recipe, set or [], minutes, games, steps, start, tensorboard)
+    start_training(made, run, resume, recipe, set or [], minutes, games, steps, start, tensorboard, trust)
 
 
 @app.command(short_help="See it learn Connect-4 from nothing, in five minutes.")
@@ -78,6 +80,7 @@ def export(
         str, typer.Argument(metavar="RUN[@CHECKPOINT]", help="A training run, at its end or at a checkpoint.")
     ],
     onnx: Annotated[str, typer.Option(metavar="FILE", help="Where to write the ONNX model.")],
+    trust: Trust = False,
 ) -> None:
     """Write the network of a run as an ONNX model, checked against PyTorch on random input.
 
@@ -87,4 +90,4 @@ def export(
     """
     from ludus.terminal.training import export_onnx
 
-    export_onnx(run, onnx)
+    export_onnx(run, onnx, trust)
