@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import types
 from pathlib import Path
 
 import pytest
@@ -119,6 +120,13 @@ def test_helpers_of_the_same_name_in_two_folders(tmp_path):
     assert [game.title for game in games] == ["Own 1", "Own 2"]
     assert [ludus.make(tmp_path / f"folder{number}" / "own.py").title for number in (1, 2)] == ["Own 1", "Own 2"]
     assert "titles" not in sys.modules
+    sys.modules["titles"] = mine = types.ModuleType("titles")  # one that a program has from elsewhere
+    try:
+        (tmp_path / "folder1" / "own.py").write_text((tmp_path / "folder1" / "own.py").read_text() + "# edited\n")
+        assert ludus.make(tmp_path / "folder1" / "own.py").title == "Own 1"
+        assert sys.modules["titles"] is mine
+    finally:
+        del sys.modules["titles"]
     assert not [entry for entry in sys.path if entry.startswith(str(tmp_path))]
 
 

@@ -25,7 +25,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stdin.reconfigure(errors="replace")
     try:
         with warnings.catch_warnings(), command.make_context("ludus", given) as context:
-            warnings.showwarning = show_warning
+            warnings.showwarning = Warner()
             command.invoke(context)
         sys.stdout.flush()
     except typer.Exit as exit:
@@ -42,16 +42,28 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def show_warning(
-    message: Warning | str, category: type[Warning], filename: str, lineno: int, file: Any = None, line: Any = None
-) -> None:
-    """Print a warning of Ludus as one line on standard error, and one of a library as Python does."""
-    from ludus.errors import ChangedRules
+class Warner:
+    """Shows a warning of Ludus once, as one line on standard error, and one of a library as Python does."""
 
-    if issubclass(category, ChangedRules):
-        fail(f"warning: {message}", 0)
-    else:
-        sys.stderr.write(warnings.formatwarning(message, category, filename, lineno))
+    def __init__(self) -> None:
+        self.shown: set[str] = set()
+
+    def __call__(
+        self,
+        message: Warning | str,
+        category: type[Warning],
+        filename: str,
+        lineno: int,
+        file: Any = None,
+        line: Any = None,
+    ) -> None:
+        from ludus.errors import ChangedRules
+
+        if not issubclass(category, ChangedRules):
+            sys.stderr.write(warnings.formatwarning(message, category, filename, lineno))
+        elif str(message) not in self.shown:
+            self.shown.add(str(message))
+            fail(f"warning: {message}", 0)
 
 
 def fail(message: str, code: int) -> int:

@@ -158,8 +158,12 @@ def _load_file(path: Path) -> Any:
     module.__file__ = str(path)
     sys.modules[module_name] = module
     folder = str(path.parent)
+    _, *files = read_source(path).files
+    packages = {folder, *(str((path.parent / name).parent) for name in files)}
+    helpers = {Path(name).parts[0].partition(".")[0] for name in files}
+    # A module of the same name that this process has from elsewhere is none of the game's.
+    others = {name: sys.modules.pop(name) for name in list(sys.modules) if name.partition(".")[0] in helpers}
     before = set(sys.modules)
-    packages = {str((path.parent / name).parent) for name in read_source(path).files}
     sys.path.insert(0, folder)  # so that the game may import helpers that lie beside it
     for each in packages:
         sys.path_importer_cache[each] = _HelperFinder(
@@ -184,6 +188,7 @@ def _load_file(path: Path) -> Any:
         ]
         for helper in module.__helpers__:
             helper.__content__ = _content(helper)
+        sys.modules.update(others)
     module.__source__ = read_source(path, [helper.__file__ for helper in module.__helpers__ if helper.__file__])
     return module
 

@@ -109,11 +109,14 @@ class StoredRules:
     def make(self, trust: bool = False) -> Game:
         """The game; a Python file that the results name is run only with `trust`, else Untrusted is raised."""
         try:
-            game = remake(self.spec, trust, strict=True)
+            return self.check(remake(self.spec, trust, strict=True))
         except Unsuitable as error:
             raise BadResults(f"{error}; these are games of {self.identity}") from None
+
+    def check(self, game: Game) -> Game:
+        """The same game, if it is the one that was played; else BadResults is raised."""
         if not same_rules(self.identity, game.identity):
-            raise BadResults(f"{self.name} is {game.identity} now; these are games of {self.identity}")
+            raise BadResults(f"{game.spec.source} makes {game.identity}; these are games of {self.identity}")
         return game
 
 

@@ -82,9 +82,7 @@ def run_arena(
         if known:
             print(f"{known:,} games are there already; going on from them.")
         if others := store.count_other_rules(game.identity):
-            print(
-                f"{others:,} games there are of other rules, from before {game.spec.source} was changed: not counted."
-            )
+            print(f"{others:,} games there do not count: {game.spec.source} had other rules when they were played.")
         warm_up([each.name for each in roster.entrants.values()], game)
         play(arena, None if minutes is None else 60 * minutes, games)
         arena.rate()

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from ludus.agents.human import Quit, read_line
 from ludus.arena.store import Store
 from ludus.errors import LudusError
+from ludus.registry import make
 from ludus.terminal.ratings import find_results
 from ludus.terminal.show import complain, in_a_row, new_table, print_table, signed, wrapped
 from ludus.terminal.trust import with_trust
@@ -22,14 +23,17 @@ LISTED = 20
 """Games in the list of the latest."""
 
 
-def show_replay(given: str, number: int | None, everything: bool, trust: bool = False) -> None:
+def show_replay(given: str, number: int | None, everything: bool, trust: bool = False, file: str | None = None) -> None:
     with Store.open(find_results(given)) as store:
         if number is None:
             list_games(store, given)
             return
         stored = store.game(number)
         rules = next(each for each in store.rules() if each.identity == stored.rules)
-        game = with_trust(trust, rules.make)
+        if file is not None:
+            game = rules.check(make(file, **rules.spec.options))
+        else:
+            game = with_trust(trust, rules.make)
         with contextlib.suppress(Quit):
             replay(game, stored, step=sys.stdin.isatty() and sys.stdout.isatty() and not everything)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 import textwrap
 from collections.abc import Iterator, Sequence
@@ -61,6 +62,13 @@ def describe(game: Game) -> str:
     """A game's title, with its options where it has any."""
     options = ", ".join(f"{name}={value}" for name, value in game.options_in_use().items())
     return f"{game.title} ({options})" if options else game.title
+
+
+def typed(game: Game) -> str:
+    """A game as it is typed on the command line: its source, and the options that are not the default."""
+    spec, usual = game.spec, type(game).options()
+    options = [f"--option={name}={value}" for name, value in spec.options.items() if value != usual.get(name)]
+    return shlex.join([spec.source, *options])
 
 
 def in_a_row(moves: Sequence[str]) -> str:

@@ -13,7 +13,7 @@ from rich.live import Live
 
 from ludus.errors import BadOption
 from ludus.runs.config import Config, read_toml, with_settings
-from ludus.terminal.show import describe, new_table, print_table, terminal
+from ludus.terminal.show import describe, new_table, print_table, terminal, typed
 from ludus.terminal.trust import with_trust
 
 if TYPE_CHECKING:
@@ -203,7 +203,7 @@ def train(run: Run, minutes: float | None, games: int | None, steps: int | None,
     if interrupted:
         own = " --trust" if run.game.digest else ""
         print(f"Stopped after iteration {trainer.iteration}. Go on: ludus train --resume {run.folder}{own}")
-    print(f"Play against it: ludus play {run.game.spec.source} --against zero:{run.folder}")
+    print(f"Play against it: ludus play {typed(run.game)} --against zero:{run.folder}")
 
 
 def time_left(trainer: Trainer, seconds: float | None, games: int | None, steps: int | None) -> float:

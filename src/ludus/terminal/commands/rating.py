@@ -124,6 +124,9 @@ def replay(
         int | None, typer.Argument(metavar="NUMBER", help="Which game; else, the latest are listed.")
     ] = None,
     all: Annotated[bool, typer.Option("--all", help="Print all of it, instead of waiting at every move.")] = False,
+    game: Annotated[
+        str | None, typer.Option(metavar="FILE", help="The file of a game of your own, if it has moved since.")
+    ] = None,
     trust: Trust = False,
 ) -> None:
     """Show a recorded game move by move, with what each agent thought.
@@ -135,7 +138,7 @@ def replay(
     """
     from ludus.terminal.replay import show_replay
 
-    show_replay(results, number, all, trust)
+    show_replay(results, number, all, trust, game)
 
 
 @app.command(short_help="Grade an agent's moves against exact truth.", epilog=AGENTS)
