@@ -6,6 +6,7 @@ __version__ = "0.1.0"
 __all__ = [
     "EVERYONE",
     "Game",
+    "GameSpec",
     "LudusError",
     "Position",
     "__version__",
@@ -21,14 +22,17 @@ __all__ = [
 if TYPE_CHECKING:
     from ludus.api.matches import grade, open_results, play_match, rate
     from ludus.errors import LudusError
-    from ludus.game import Game, Position
+    from ludus.game import Game
+    from ludus.position import Position
     from ludus.registry import from_json, make, names
     from ludus.rules import EVERYONE
+    from ludus.spec import GameSpec
 
 _HOMES = {
     "LudusError": "errors",
     "Game": "game",
-    "Position": "game",
+    "GameSpec": "spec",
+    "Position": "position",
     "from_json": "registry",
     "make": "registry",
     "grade": "api.matches",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import os
 import sys
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -23,7 +24,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if hasattr(sys.stdin, "reconfigure"):
         sys.stdin.reconfigure(errors="replace")
     try:
-        with command.make_context("ludus", given) as context:
+        with warnings.catch_warnings(), command.make_context("ludus", given) as context:
+            warnings.showwarning = Warner()
             command.invoke(context)
         sys.stdout.flush()
     except typer.Exit as exit:
@@ -38,6 +40,30 @@ def main(arguments: Sequence[str] | None = None) -> int:
             raise
         return fail(explain(error), 2)
     return 0
+
+
+class Warner:
+    """Shows a warning of Ludus once, as one line on standard error, and one of a library as Python does."""
+
+    def __init__(self) -> None:
+        self.shown: set[str] = set()
+
+    def __call__(
+        self,
+        message: Warning | str,
+        category: type[Warning],
+        filename: str,
+        lineno: int,
+        file: Any = None,
+        line: Any = None,
+    ) -> None:
+        from ludus.errors import ChangedRules
+
+        if not issubclass(category, ChangedRules):
+            sys.stderr.write(warnings.formatwarning(message, category, filename, lineno))
+        elif str(message) not in self.shown:
+            self.shown.add(str(message))
+            fail(f"warning: {message}", 0)
 
 
 def fail(message: str, code: int) -> int:

@@ -52,7 +52,7 @@ def test_rate_plays_records_and_returns_a_table(tmp_path):
     (anchor,) = (row for row in table.rows if row.is_anchor)
     assert (anchor.label, anchor.rating) == ("random", 500.0)
     assert (table.game, table.players, table.games, table.file) == (GAME.identity, 2, 24, file)
-    assert seen[0] == ArenaStarted(seen[0].game, ("random", "uct:100", "greedy"), file, 0, 2, 1)
+    assert seen[0] == ArenaStarted(seen[0].game, ("random", "uct:100", "greedy"), file, 0, 0, 2, 1)
     assert isinstance(seen[0].game, ludus.Game)
     assert seen[-1] == ArenaFinished(table, 24, stopped=False)
     assert any(isinstance(event, ArenaProgress) for event in seen[1:-1])
@@ -145,7 +145,10 @@ def test_results_give_ratings_by_any_method_and_anchor(recorded, monkeypatch):
         other = results.ratings(anchor="uct:30", anchor_rating=1000.0)
         assert other.rows[0].rating == 1000.0
         assert results.ratings(method="seed").rows[0].rating != table.rows[0].rating
-        for options, says in (({"method": "elo"}, "method must be one of"), ({"anchor": "me"}, "no agent is called 'me'")):
+        for options, says in (
+            ({"method": "elo"}, "method must be one of"),
+            ({"anchor": "me"}, "no agent is called 'me'"),
+        ):
             with pytest.raises(BadOption, match=says):
                 results.ratings(**options)
     monkeypatch.chdir(recorded.parent)

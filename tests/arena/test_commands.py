@@ -16,8 +16,10 @@ GAME = ludus.make("tictactoe")
 
 @pytest.fixture
 def run(capsys, monkeypatch, tmp_path):
-    """Run a command in an empty folder: (exit code, standard output, standard error)."""
+    """Run a command in an empty folder: (exit code, standard output, standard error without lines of progress)."""
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("ludus.terminal.bar.EVERY", 3600.0)
+    monkeypatch.setattr("ludus.terminal.arena.EVERY", 3600.0)
 
     def run(*arguments, typed=""):
         monkeypatch.setattr("sys.stdin", io.StringIO(typed))

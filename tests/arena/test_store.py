@@ -17,6 +17,7 @@ from ludus.agents.identity import identify
 from ludus.arena.ratings import Tally
 from ludus.arena.record import GameRecord
 from ludus.arena.store import BadResults, Store, code_version
+from ludus.errors import Untrusted
 
 GAME = ludus.make("tictactoe")
 RANDOM, UCT = identify("random", GAME), identify("uct:50", GAME)
@@ -113,10 +114,18 @@ def test_a_game_of_ones_own_is_made_again(path, tmp_path):
     game = ludus.make(file)
     with Store(path) as store:
         store.add(game, [RANDOM, UCT], [record((0, 1), (1, -1), 1)])
-        assert store.rules()[0].make().made_by == (str(file), {})
-        file.write_text(source.replace('name = "tictactoe"', 'name, version = "tictactoe", 77'))
-        with pytest.raises(BadResults, match=r"is tictactoe\(\)v77 now"):
+        with pytest.raises(Untrusted, match=r"mine.py is Python code \(checksum [0-9a-f]{16}, no helper files\)"):
             store.rules()[0].make()
+        assert store.rules()[0].make(trust=True).spec == game.spec
+        moved = ludus.make(file.rename(tmp_path / "moved.py"))
+        store.add(moved, [RANDOM, UCT], [record((0, 1), (1, -1), 2)])
+        assert [each.games for each in store.rules()] == [2]
+        assert store.rules()[0].make(trust=True).spec == moved.spec
+        (tmp_path / "moved.py").write_text(source.replace('name = "tictactoe"', 'name, version = "tictactoe", 77'))
+        with pytest.raises(BadResults, match=r"moved.py has changed: its rules are .*; these are games of tictactoe"):
+            store.rules()[0].make(trust=True)
+        changed = ludus.make(tmp_path / "moved.py")
+        assert store.count_other_rules(changed.identity) == 0  # another version is another game
 
 
 # --- files that are no good -------------------------------------------------------------------------------------------

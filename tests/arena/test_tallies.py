@@ -62,7 +62,9 @@ def test_games_of_three_players_and_of_an_agent_against_itself():
 
 def test_counts_can_be_added_to():
     counts = counted((("a", "b"), 0, "[1]", (1.0, -1.0)))
-    counts.add([Result(2, ("a", "b"), 0, "[1]", (1.0, -1.0)), Result(3, ("b", "a"), 0, "[1]", (0.0, 0.0), failed=False)])
+    counts.add(
+        [Result(2, ("a", "b"), 0, "[1]", (1.0, -1.0)), Result(3, ("b", "a"), 0, "[1]", (0.0, 0.0), failed=False)]
+    )
     assert (counts.games, counts.repeated, counts.last) == (3, 1, 3)
     assert counts.agents == {"a", "b"}
     assert counts.novelty(0) == {frozenset("ab"): 3 / 4}

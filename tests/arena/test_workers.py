@@ -94,8 +94,8 @@ def test_the_same_failures_in_both_seats_do_not_hurt_the_next_game(workers):
 def test_a_worker_that_is_ended_from_outside_is_replaced(workers):
     list(workers.play(tasks_of(("random", "random"), 2, seed=1)))
     for worker in workers.workers:
-        os.kill(worker.process.pid, signal.SIGKILL)
-        worker.process.join()
+        os.kill(worker.child.process.pid, signal.SIGKILL)
+        worker.child.process.wait()
     records = [record for record in workers.play(tasks_of(("random", "random"), 2, seed=1)) if record]
     assert [record.reason for record in records] == [""] * 2
 
@@ -144,10 +144,11 @@ def test_openings_are_shared_by_the_games_of_a_start():
 
 
 def test_a_game_that_is_another_one_in_the_worker_is_refused():
-    game = ludus.make("tictactoe")
-    game.made_by = "connect4", {}
-    with pytest.raises(BrokenGame, match=r"makes connect4\(.*in another process, not tictactoe"):
-        play_match(game, ["random", "random"], 2, parallel=2)
+    class Other(type(TICTACTOE)):
+        spec = ludus.GameSpec("connect4")
+
+    with pytest.raises(BrokenGame, match=r"connect4 makes connect4\(.*in another process, not tictactoe"):
+        play_match(Other(), ["random", "random"], 2, parallel=2)
 
 
 def test_who_can_play_in_another_process(monkeypatch):
@@ -167,7 +168,7 @@ def test_workers_end_when_their_parent_is_killed():
         workers.begin(next(tasks_of(("uct:300s", "random"), 2, 0)))
         while workers.workers[0].asked is None:
             workers.wait(0.1)
-        print(workers.workers[0].process.pid, flush=True)
+        print(workers.workers[0].child.process.pid, flush=True)
         time.sleep(60)
     """
     with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True) as parent:

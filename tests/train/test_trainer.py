@@ -170,9 +170,10 @@ def test_a_setting_that_does_not_exist_or_fit_is_named(tmp_path):
             with_settings(Config(), wrong)
     path = tmp_path / "config.toml"
     config = with_settings(Config(), SMALL)
-    path.write_text(write_toml("connect4", {"rows": 5}, config))
-    game, options, settings = read_toml(path)
-    assert (game, options, with_settings(Config(), settings)) == ("connect4", {"rows": 5}, config)
+    spec = ludus.GameSpec("connect4", {"rows": 5})
+    path.write_text(write_toml(spec, config))
+    read, settings = read_toml(path)
+    assert (read, with_settings(Config(), settings)) == (spec, config)
 
 
 def test_a_full_disk_leaves_the_last_checkpoint(tmp_path, monkeypatch):

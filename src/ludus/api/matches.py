@@ -97,6 +97,7 @@ def rate(
     series: str | None = None,
     openings: int | None = None,
     move_limit: float = MOVE_LIMIT,
+    trust: bool = False,
     on_event: Callable[[ArenaEvent], None] | None = None,
     stop: Stop | None = None,
 ) -> Standings:
@@ -110,12 +111,13 @@ def rate(
     `anchor_rating`. Checkpoints play with `simulations` a move (100), every K-th of a run takes part (`every`), and
     `series` says which games they play (see docs/arena.md). Games begin with `openings` random plies, by default up to
     4, depending on the length of the game. An agent that takes longer than `move_limit` seconds for a move loses.
+    Python code of a game that comes with a run is used only with `trust`.
     """
     for name, value in (("minutes", minutes), ("games", games)):
         if value is not None and not 0 < value < math.inf:
             raise BadOption(f"{name} must be above 0, not {value:g}")
     at_once = cpu_count() if parallel is None else check_parallel(parallel)
-    found = find_entrants(entrants, None if game is None else _game(game))
+    found = find_entrants(entrants, None if game is None else _game(game), trust)
     plans = [(run, read_plan(run.folder, simulations=simulations, every=every, series=series)) for run in found.runs]
     line = next((plan.series for _, plan in plans if plan.series), series or "")
     if line and not found.runs:
@@ -137,7 +139,8 @@ def rate(
             on_event=tell,
         )
         labels = tuple(each.label for each in roster.entrants.values())
-        tell(ArenaStarted(found.game, labels, store.path, arena.counts.games, at_once, arena.opening))
+        other_rules = store.count_other_rules(found.game.identity)
+        tell(ArenaStarted(found.game, labels, store.path, arena.counts.games, other_rules, at_once, arena.opening))
         warm_up([each.name for each in roster.entrants.values()], found.game)
         arena.run(stop, None if minutes is None else 60 * minutes, games)
         arena.rate()

@@ -73,6 +73,8 @@ class ArenaStarted:
     file: Path
     games: int
     """Number of games of earlier sittings in the file."""
+    other_rules: int
+    """Number of games in the file that do not count, because the rules of the game were different then."""
     parallel: int
     """Number of games played at once."""
     opening: int

@@ -1,15 +1,15 @@
 """Limits on files of results, which may come from anywhere.
 
-A file of results holds plain tables only. Views, triggers and computed columns could run without end, so a file with
-any of them is refused. A damaged file can still refer to one page again and again. So every query has a time limit, and
-texts and lists have limits on their length.
+The tables of a file must be plain tables. A view or a computed column in the place of a table could run without end,
+and so could a trigger, so a file with any of them is refused. A damaged file can still refer to one page again and
+again. So every query has a time limit, and texts and lists have limits on their length.
 """
 
 from __future__ import annotations
 
 import sqlite3
 import time
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -55,14 +55,15 @@ def check_path(path: Path) -> None:
         raise BadResults(f"{path} cannot be used: it is not a regular file")
 
 
-def check_schema(base: sqlite3.Connection, path: Path) -> None:
-    """Refuse a file that holds anything but plain tables and their indexes."""
-    for kind, name, sql in base.execute("SELECT type, name, sql FROM sqlite_master"):
-        computed = kind == "table" and any(
-            row[6] > 1 for row in base.execute("SELECT * FROM pragma_table_xinfo(?)", (name,))
-        )
-        if kind not in ("table", "index") or str(sql).upper().startswith("CREATE VIRTUAL") or computed:
-            raise BadResults(f"{path} holds more than plain tables, such as views: Ludus did not write it")
+def check_schema(base: sqlite3.Connection, path: Path, tables: Collection[str]) -> None:
+    """Refuse a file in which one of the `tables` is not a plain one, or has a trigger."""
+    for kind, name, table, sql in base.execute("SELECT type, name, tbl_name, sql FROM sqlite_master"):
+        if table not in tables or kind == "index":
+            continue
+        columns = base.execute("SELECT hidden FROM pragma_table_xinfo(?)", (name,))
+        computed = any(hidden > 1 for (hidden,) in columns)
+        if kind != "table" or computed or str(sql).upper().startswith("CREATE VIRTUAL"):
+            raise BadResults(f"{path} is not a file of results: {name} is a {kind}, or computed, not a plain table")
 
 
 def limited(rows: Iterable[Any], path: Path) -> list[Any]:

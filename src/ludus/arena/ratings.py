@@ -40,6 +40,8 @@ from ludus.intervals import Z95
 ELO = 400 / math.log(10)
 """Rating points in one natural unit: 400 points are odds of ten to one."""
 
+MOST_AGENTS = 3000
+"""Upper limit for the agents of a fit, whose covariance is a dense matrix."""
 MOST_STEPS = 100
 """Upper limit for the steps of Newton's method; about eight are needed."""
 
@@ -197,6 +199,8 @@ class Games:
             into[1] += draws
             into[2] += losses
         names = sorted({name for one, other, _ in sums for name in (one, other)})
+        if len(names) > MOST_AGENTS:
+            raise BadOption(f"{len(names):,} agents are too many to be rated together: {MOST_AGENTS:,} at most")
         number = {name: index for index, name in enumerate(names)}
         pairs = sorted(sums)
         counts = np.array([sums[pair] for pair in pairs]).reshape(-1, 3)

@@ -8,7 +8,7 @@ from ludus.arena import figures
 from ludus.arena.ratings import check_anchor_rating, fit
 from ludus.arena.report import Standings
 from ludus.arena.seed_ratings import fit_seed
-from ludus.arena.store import FILE, BadResults, Store, StoredRules
+from ludus.arena.store import FILE, BadResults, Store, StoredGame, StoredRules
 from ludus.arena.tallies import GameCounts
 from ludus.errors import BadOption
 
@@ -54,6 +54,13 @@ class Results(Store):
             raise BadOption(f"no agent is called {anchor!r} here; the anchor is named as in the table of ratings")
         ratings = METHODS[method](counts.tallies(), known[-1] if known else None, anchor_rating)
         return Standings.of(rules.identity, rules.players, ratings, agents, counts, self.path)
+
+    def rules_of(self, stored: StoredGame) -> StoredRules:
+        """The game that a recorded game was played in."""
+        found = [each for each in self.rules() if each.identity == stored.rules]
+        if not found:
+            raise BadResults(f"{self.path} is damaged: it does not say what game {stored.number} was played in")
+        return found[0]
 
     def plot(self, standings: Standings, kind: str, file: Path | str) -> None:
         """Draw a plot of `kind` learning, times, matrix or move-times into a file that ends in .png or .svg."""

@@ -88,14 +88,17 @@ class Entrants:
     runs: list[Run]
 
 
-def find_entrants(given: Sequence[str | Path | Run], game: Game | None) -> Entrants:
-    """Tell agents from runs, and find the game: the one given or the one of the first run."""
+def find_entrants(given: Sequence[str | Path | Run], game: Game | None, trust: bool = False) -> Entrants:
+    """Tell agents from runs, and find the game: the one given or the one of the first run.
+
+    Python code of a game that comes with a run is used only with `trust`.
+    """
     agents = [each for each in given if isinstance(each, str) and is_agent(each)]
     runs: list[Run] = []
     for each in given:
         if isinstance(each, str) and is_agent(each):
             continue
-        runs.append(each if isinstance(each, Run) else Run.open(Path(each), game, any_size=True))
+        runs.append(each if isinstance(each, Run) else Run.open(Path(each), game, any_size=True, trust=trust))
         game = runs[-1].game
     if game is None:
         raise BadOption("name the game that these agents play, such as connect4")

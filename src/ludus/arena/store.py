@@ -1,7 +1,7 @@
 """Results in one SQLite file: every game, whole or not at all, and none of them twice.
 
     agents    who played: the full identity, a label, and a name that makes the agent again
-    rules     what was played: the identity of the game, and what makes it again
+    rules     what was played: the identity of the game, and the source (`name`) and `options` of its spec
     games     each game: seed, opening, moves, times and thoughts of each ply, how it ended, code version, when
     seats     who sat where in it, with which result
 
@@ -27,11 +27,14 @@ from pathlib import Path
 from types import NoneType
 from typing import TYPE_CHECKING, Any, Self
 
-from ludus.arena import guard
+from ludus.arena import guard, wire
 from ludus.arena.guard import BadResults
 from ludus.arena.ratings import Tally
 from ludus.arena.record import GameRecord, Thought
 from ludus.arena.tallies import GameCounts, Result
+from ludus.errors import Unsuitable
+from ludus.registry import remake
+from ludus.spec import GameSpec, same_rules, shortened, split_identity
 
 if TYPE_CHECKING:
     from ludus.agents.identity import Identity
@@ -66,6 +69,7 @@ TABLES = """
     ) WITHOUT ROWID;
     CREATE INDEX games_by_rules ON games (rules);
 """
+TABLE_NAMES = ("agents", "rules", "games", "seats")
 
 
 @dataclass(frozen=True)
@@ -86,20 +90,36 @@ class StoredGame:
 
 @dataclass(frozen=True)
 class StoredRules:
-    """A game that was played, and what makes it again."""
+    """A game that was played."""
 
     identity: str
     name: str
-    options: dict[str, Any]
+    """The source of the game's spec."""
+    options: str
+    """The options of the game's spec, as JSON."""
     players: int
     games: int
+    """The number of recorded games."""
 
-    def make(self) -> Game:
-        from ludus.registry import make
+    @property
+    def spec(self) -> GameSpec:
+        """The spec of the game; BadResults if the file holds none."""
+        try:
+            return GameSpec(self.name, json.loads(self.options), split_identity(self.identity)[1])
+        except (ValueError, TypeError, RecursionError) as error:
+            raise BadResults(f"the results do not say how {shortened(self.identity)} is made: {error}") from None
 
-        game = make(self.name, **self.options)
-        if game.identity != self.identity:
-            raise BadResults(f"{self.name} is {game.identity} now; these are games of {self.identity}")
+    def make(self, trust: bool = False) -> Game:
+        """The game; a Python file that the results name is run only with `trust`, else Untrusted is raised."""
+        try:
+            return self.check(remake(self.spec, trust, strict=True))
+        except Unsuitable as error:
+            raise BadResults(f"{error}; these are games of {self.identity}") from None
+
+    def check(self, game: Game) -> Game:
+        """The same game, if it is the one that was played; else BadResults is raised."""
+        if not same_rules(self.identity, game.identity):
+            raise BadResults(f"{game.spec.source} makes {game.identity}; these are games of {self.identity}")
         return game
 
 
@@ -116,7 +136,7 @@ class Store:
             self.base = sqlite3.connect(self.path, timeout=guard.PATIENCE, isolation_level=None)
             try:
                 self.guard = guard.Guard(self.base)
-                guard.check_schema(self.base, self.path)
+                guard.check_schema(self.base, self.path, TABLE_NAMES)
                 self._prepare()
             except BaseException:
                 self.base.close()
@@ -145,14 +165,16 @@ class Store:
         is killed, none. Those that are there already are left as they are; the result is how many were not."""
         with self._writing():
             before = self._count()
-            name, options = game.made_by or (game.name, game.options_in_use())
+            spec = game.spec
             rules = self._id(
                 "rules",
                 identity=game.identity,
-                name=name,
-                options=json.dumps(options, default=str),
+                name=spec.source,
+                options=json.dumps(spec.options),
                 players=game.players,
             )
+            # The file of a user's game may have moved since its first games were recorded.
+            self.base.execute("UPDATE rules SET name = ? WHERE id = ? AND name <> ?", (spec.source, rules, spec.source))
             ids = [
                 self._id(
                     "agents",
@@ -221,10 +243,7 @@ class Store:
             guard.check_types(self.path, "the table of rules", row, str, str, str, int, int)
             if not 1 <= row[3] <= guard.MOST_PLAYERS:
                 raise BadResults(f"{self.path} is damaged: {row[3]} players")
-        try:
-            return [StoredRules(row[0], row[1], dict(json.loads(row[2])), *row[3:]) for row in rows]
-        except (ValueError, TypeError, RecursionError) as error:
-            raise BadResults(f"{self.path} is damaged: the table of rules cannot be read ({error})") from None
+        return [StoredRules(*row) for row in rows]
 
     def identities(self) -> dict[str, Identity]:
         """All agents, by the text of their identity."""
@@ -259,6 +278,13 @@ class Store:
 
     def count(self, game: str) -> int:
         return self._all("SELECT count(*) FROM games JOIN rules ON rules = rules.id WHERE identity = ?", game)[0][0]
+
+    def count_other_rules(self, game: str) -> int:
+        """The number of games whose rules differ from those of a game, given by its identity, in their source only."""
+        name = split_identity(game)[0]
+        return sum(
+            each.games for each in self.rules() if each.identity != game and split_identity(each.identity)[0] == name
+        )
 
     def latest(self, count: int) -> list[StoredGame]:
         """So many games, the latest first."""
@@ -307,7 +333,8 @@ class Store:
 
     def _rows(self, query: str, *given: Any) -> Iterator[Any]:
         with self._explained():
-            yield from self.base.execute(query, given)
+            for row in self.base.execute(query, given):  # noqa: UP028  (yield from would close a cursor of a closed file)
+                yield row
 
     # --- the file -----------------------------------------------------------------------------------------------------
 
@@ -362,6 +389,8 @@ class Store:
             if "not a database" in str(error):
                 raise BadResults(f"{self.path} is not a file of results: give another one") from error
             raise BadResults(f"{self.path} is damaged ({error}): move it away, and a new one is begun") from error
+        except UnicodeDecodeError as error:
+            raise BadResults(f"{self.path} is damaged: it holds text that is not UTF-8") from error
         except OSError as error:
             raise BadResults(f"{self.path} cannot be used: {error.strerror or error}") from error
 
@@ -369,15 +398,17 @@ class Store:
 def _read(row: tuple[Any, ...], seats: list[Any]) -> StoredGame:
     id, rules, seed, opening, actions, moves, thoughts, reason, seconds, code, ended = row
     names, identities, seeds, values = zip(*seats, strict=True)
+    if not 0 <= opening <= len(json.loads(actions)):
+        raise ValueError("the opening is longer than the game")
     record = GameRecord(
         seed,
         tuple(range(len(seats))),
-        tuple(tuple(action) if isinstance(action, list) else action for action in json.loads(actions)),
-        tuple(json.loads(moves)),
+        tuple(wire.action_of(action) for action in json.loads(actions)),
+        tuple(wire.text_of(move) for move in json.loads(moves)),
         values,
         opening,
         seeds,
-        tuple(tuple(Thought(*thought) for thought in ply) for ply in json.loads(thoughts)),
+        tuple(wire.thoughts_of(ply, len(seats)) for ply in json.loads(thoughts)),
         seconds,
         reason,
     )

@@ -304,10 +304,8 @@ class HiveGame(Game):
         options["view"] = VIEWS[options.pop("matrix")]
         return options
 
-    @property
-    def identity(self):
-        options = ",".join(f"{name}={value}" for name, value in self.options_in_use().items())
-        return f"{self.name}({options})v{self.version}"
+    def identity_options(self):
+        return self.options_in_use()
 
     def setup(self):
         rules = self.rules

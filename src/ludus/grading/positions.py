@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Any
 from ludus.bounded import read_text
 from ludus.errors import LudusError
 from ludus.runs.files import write_bytes, write_whole
+from ludus.spec import same_rules
 
 if TYPE_CHECKING:
     from ludus.game import Game, Position
@@ -127,7 +128,7 @@ def read_positions(path: Path, game: Game) -> Positions:
         raise BadPositions(f"{path} is of another version of Ludus: {lines[0]!r}, not {FORMAT + VERSION!r}")
     top, body = lines[:3], lines[BEFORE:]
     of = lines[1].removeprefix("game: ") if len(lines) > 1 else ""
-    if of != game.identity:
+    if not same_rules(of, game.identity):
         raise BadPositions(f"{path} holds positions of {of or 'nothing'}, not of {game.identity}")
     known = []
     for number, line in enumerate(body, BEFORE + 1):

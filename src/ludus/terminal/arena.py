@@ -16,6 +16,7 @@ from ludus.arena.events import ArenaEvent, ArenaFinished, ArenaProgress, ArenaSt
 from ludus.terminal.interrupt import ctrl_c_stops
 from ludus.terminal.ratings import print_standings, rating_table
 from ludus.terminal.show import complain, describe, plain, terminal
+from ludus.terminal.trust import with_trust
 
 if TYPE_CHECKING:
     from ludus.game import Game
@@ -24,20 +25,26 @@ EVERY = 10.0
 """Seconds between two lines if there is no terminal for a table."""
 
 
-def run_arena(entrants: Sequence[str], game: Game | None, **options: Any) -> None:
+def run_arena(entrants: Sequence[str], game: Game | None, trust: bool = False, **options: Any) -> None:
     """Rate agents until the budget is spent or Ctrl-C is pressed, then show the ratings.
 
-    `options` are those of `ludus.rate`.
+    With `trust`, Python code that comes with a run is used without asking. `options` are those of `ludus.rate`.
     """
-    console = terminal()
-    with Live(console=console, auto_refresh=False, transient=True) as live, ctrl_c_stops() as stop:
-        view = ArenaView(live)
-        standings = rate(entrants, game, on_event=view.show, stop=stop, **options)
-    if stop.is_set():
+
+    def play(trust: bool) -> ArenaFinished:
+        live = Live(console=terminal(), auto_refresh=False, transient=True)
+        with live, ctrl_c_stops() as stop:
+            view = ArenaView(live)
+            rate(entrants, game, trust=trust, on_event=view.show, stop=stop, **options)
+        assert view.finished is not None
+        return view.finished
+
+    finished = with_trust(trust, play)
+    if finished.stopped:
         print("Stopped.")
-    print_standings(standings)
-    file = plain(standings.file)
-    print(f"\n{view.games:,} games more. Go on with the same command; ludus ratings {file} shows them again.")
+    print_standings(finished.standings)
+    file = plain(finished.standings.file)
+    print(f"\n{finished.games:,} games more. Go on with the same command; ludus ratings {file} shows them again.")
 
 
 class ArenaView:
@@ -48,7 +55,7 @@ class ArenaView:
         self.last: float | None = None
         """The time of the last line; the first event only starts the clock."""
         self.lost: GameLost | None = None
-        self.games = 0
+        self.finished: ArenaFinished | None = None
 
     def show(self, event: ArenaEvent) -> None:
         """Show an event."""
@@ -61,14 +68,17 @@ class ArenaView:
                 complain(f"{name} is left out: {reason}")
             case GameLost():
                 self.lost = event
-            case ArenaFinished(games=games):
-                self.games = games
+            case ArenaFinished():
+                self.finished = event
 
     def begin(self, event: ArenaStarted) -> None:
         file = plain(event.file)
         print(f"{describe(event.game)}: {len(event.agents)} agents, {event.parallel} games at once, results in {file}")
         if event.games:
             print(f"{event.games:,} games are there already; going on from them.")
+        if event.other_rules:
+            source = plain(event.game.spec.source)
+            print(f"{event.other_rules:,} games there do not count: {source} had other rules when they were played.")
 
     def progress(self, event: ArenaProgress) -> None:
         if self.console.is_terminal:

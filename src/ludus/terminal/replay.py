@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING
 from ludus.agents.human import Quit, read_line
 from ludus.arena.record import positions_of
 from ludus.arena.results import open_results
+from ludus.registry import make
 from ludus.terminal.show import complain, in_a_row, new_table, plain, print_table, signed, wrapped
+from ludus.terminal.trust import with_trust
 
 if TYPE_CHECKING:
     from ludus.arena.record import Thought
@@ -20,16 +22,20 @@ LISTED = 20
 """Number of games in the list of the latest."""
 
 
-def show_replay(given: str, number: int | None, everything: bool) -> None:
-    """Show one recorded game, or list the latest."""
+def show_replay(given: str, number: int | None, everything: bool, trust: bool = False, file: str | None = None) -> None:
+    """Show one recorded game, or list the latest. `file` is the Python file of the game, if it has moved."""
     with open_results(given) as results:
         if number is None:
             list_games(results, given)
             return
         stored = results.game(number)
-        rules = next(each for each in results.rules() if each.identity == stored.rules)
+        rules = results.rules_of(stored)
+        if file is not None:
+            game = rules.check(make(file, **rules.spec.options))
+        else:
+            game = with_trust(trust, rules.make)
         with contextlib.suppress(Quit):
-            replay(rules.make(), stored, step=sys.stdin.isatty() and sys.stdout.isatty() and not everything)
+            replay(game, stored, step=sys.stdin.isatty() and sys.stdout.isatty() and not everything)
 
 
 def list_games(store: Store, given: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 import textwrap
 from collections.abc import Iterator, Sequence
@@ -84,14 +85,15 @@ def print_table(table: Table) -> None:
 
 def describe(game: Game) -> str:
     """The title of a game, with its options."""
-    options = ", ".join(f"{name}={value}" for name, value in options_of(game).items())
+    options = ", ".join(f"{name}={value}" for name, value in game.options_in_use().items())
     return f"{game.title} ({options})" if options else game.title
 
 
-def options_of(game: Game) -> dict[str, object]:
-    """The options of a game, by name."""
-    settings = getattr(game, "settings", None)
-    return dict(vars(settings)) if settings is not None else game.options_in_use()
+def typed(game: Game) -> str:
+    """A game as it is typed on the command line: its source, and the options that are not the default."""
+    spec, usual = game.spec, type(game).options()
+    options = [f"--option={name}={value}" for name, value in spec.options.items() if value != usual.get(name)]
+    return shlex.join([spec.source, *options])
 
 
 def in_a_row(moves: Sequence[str]) -> str:

@@ -32,6 +32,10 @@ Seed = Annotated[
     ),
 ]
 
+Trust = Annotated[
+    bool, typer.Option("--trust", help="Run the Python code of a game that is named or brought by the file or run.")
+]
+
 Parallel = Annotated[
     int | None,
     typer.Option("--parallel", metavar="N", help="Number of games played at once; by default one for each CPU core."),

@@ -15,6 +15,7 @@ from ludus.terminal.commands.arguments import (
     Options,
     Parallel,
     Seed,
+    Trust,
     make_game,
     read_limit,
 )
@@ -62,6 +63,7 @@ def arena(
         ),
     ] = None,
     move_limit: MoveLimit = 60.0,
+    trust: Trust = False,
 ) -> None:
     """Rate agents by games between them, and keep a table of ratings up to date. Ctrl-C stops.
 
@@ -84,6 +86,7 @@ def arena(
     run_arena(
         entrants,
         make_game(game, option) if game else None,
+        trust=trust,
         results=results,
         minutes=minutes,
         games=games,
@@ -141,6 +144,10 @@ def replay(
         typer.Argument(metavar="NUMBER", help="The number of the game; without it, the latest games are listed."),
     ] = None,
     all: Annotated[bool, typer.Option("--all", help="Print the whole game instead of waiting at every move.")] = False,
+    game: Annotated[
+        str | None, typer.Option(metavar="FILE", help="The Python file of the game, if it has moved since.")
+    ] = None,
+    trust: Trust = False,
 ) -> None:
     """Show a recorded game move by move, with the thoughts of each agent.
 
@@ -151,7 +158,7 @@ def replay(
     """
     from ludus.terminal.replay import show_replay
 
-    show_replay(results, number, all)
+    show_replay(results, number, all, trust, game)
 
 
 @app.command(short_help="Grade an agent's moves against exact truth.", epilog=AGENTS)

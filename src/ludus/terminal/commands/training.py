@@ -9,6 +9,7 @@ import typer
 from ludus.terminal.commands.app import app
 from ludus.terminal.commands.arguments import (
     Options,
+    Trust,
     make_game,
 )
 
@@ -18,7 +19,7 @@ def train(
     game: Annotated[
         str | None,
         typer.Argument(
-            metavar="[GAME]", help="A name from `ludus games` or the path of a Python file; not with --resume."
+            metavar="[GAME]", help="A name from `ludus games` or the path of a Python file; not needed with --resume."
         ),
     ] = None,
     minutes: Annotated[
@@ -45,6 +46,7 @@ def train(
     settings: Annotated[bool, typer.Option("--settings", help="List all settings with their defaults.")] = False,
     tensorboard: Annotated[bool, typer.Option("--tensorboard", help="Write the log for TensorBoard as well.")] = False,
     option: Options = None,
+    trust: Trust = False,
 ) -> None:
     """Train a player from nothing by self-play. Ctrl-C stops the training, and --resume continues it.
 
@@ -63,7 +65,7 @@ def train(
         show_settings()
         return
     made = make_game(game, option) if game else None
-    start_training(made, run, resume, recipe, set or [], minutes, games, steps, start, tensorboard)
+    start_training(made, run, resume, recipe, set or [], minutes, games, steps, start, tensorboard, trust)
 
 
 @app.command(short_help="Train a player of Connect-4 in five minutes and show how it learned.")
@@ -91,6 +93,7 @@ def export(
         typer.Argument(metavar="RUN[@CHECKPOINT]", help="A training run, optionally with the number of a checkpoint."),
     ],
     onnx: Annotated[str, typer.Option(metavar="FILE", help="The file to write the ONNX model to.")],
+    trust: Trust = False,
 ) -> None:
     """Write the network of a run as an ONNX model, after comparing it with PyTorch on random input.
 
@@ -100,4 +103,4 @@ def export(
     """
     from ludus.terminal.training import export_onnx
 
-    export_onnx(run, onnx)
+    export_onnx(run, onnx, trust)
