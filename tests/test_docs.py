@@ -72,3 +72,15 @@ def test_the_python_of_the_readme_runs():
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert " . . o x . . .\n a b c d e f g" in done.stdout
+
+
+def test_the_python_of_the_arena_page_runs(tmp_path):
+    blocks = [block["code"] for block in BLOCK.finditer((DOCS / "arena.md").read_text()) if block[1] == "run"]
+    assert len(blocks) == 2
+    shown = ""
+    for code in blocks:
+        done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        shown += done.stdout
+    assert "1 uct:200 " in shown
+    assert (tmp_path / "matrix.svg").is_file()

@@ -169,23 +169,6 @@ def test_replay_gives_the_reason_of_a_loss(run):
     assert "Lost by a crash, an illegal move or too much time: misbehaving:cheat 2." in run("ratings", "r.sqlite")[1]
 
 
-def test_stepping_through_a_game(run, recorded, monkeypatch):
-    from ludus.terminal import replay
-
-    def steps(typed):
-        monkeypatch.setattr("sys.stdin", io.StringIO(typed))
-        with Store.open("results.sqlite") as store:
-            replay.replay(GAME, store.game(1), step=True)
-
-    asked = []
-    answers = iter(["", "", "b", "nonsense", "0", "e"])
-    monkeypatch.setattr(replay, "read_line", lambda prompt: asked.append(prompt) or next(answers))
-    steps("")
-    last = len(recorded[0].moves)
-    assert [int(prompt.split()[0]) for prompt in asked] == [0, 1, 2, 1, 1, 0]
-    assert asked[0] == f"0 of {last}> "
-
-
 # --- mistakes ---------------------------------------------------------------------------------------------------------
 
 
