@@ -3,23 +3,53 @@
 from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
-__all__ = ["EVERYONE", "Game", "LudusError", "Position", "__version__", "from_json", "make", "names"]
+__all__ = [
+    "EVERYONE",
+    "Budget",
+    "Game",
+    "LudusError",
+    "Position",
+    "Session",
+    "Tree",
+    "__version__",
+    "analyse",
+    "from_json",
+    "make",
+    "make_agent",
+    "names",
+    "perft",
+    "solve",
+]
 
 if TYPE_CHECKING:
+    from ludus.agents.budget import Budget
+    from ludus.agents.naming import make_agent
+    from ludus.api.analysis import analyse
+    from ludus.api.session import Session
+    from ludus.api.solving import perft, solve
+    from ludus.api.tree import Tree
     from ludus.errors import LudusError
     from ludus.game import Game, Position
     from ludus.registry import from_json, make, names
     from ludus.rules import EVERYONE
 
 _HOMES = {
-    "LudusError": "errors",
+    "Budget": "agents.budget",
+    "EVERYONE": "rules",
     "Game": "game",
+    "LudusError": "errors",
     "Position": "game",
+    "Session": "api.session",
+    "Tree": "api.tree",
+    "analyse": "api.analysis",
     "from_json": "registry",
     "make": "registry",
+    "make_agent": "agents.naming",
     "names": "registry",
-    "EVERYONE": "rules",
+    "perft": "api.solving",
+    "solve": "api.solving",
 }
+"""The module of each name, below `ludus`."""
 
 
 def __getattr__(name: str) -> Any:
@@ -29,3 +59,7 @@ def __getattr__(name: str) -> Any:
     from importlib import import_module
 
     return getattr(import_module(f"ludus.{_HOMES[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_HOMES})

@@ -7,10 +7,11 @@ import sys
 from typing import TYPE_CHECKING
 
 from ludus.agents.human import Quit, read_line
+from ludus.api.result import signed
 from ludus.arena.store import Store
 from ludus.errors import LudusError
 from ludus.terminal.ratings import find_results
-from ludus.terminal.show import complain, in_a_row, new_table, print_table, signed, wrapped
+from ludus.terminal.show import complain, in_a_row, new_table, print_table, wrapped
 
 if TYPE_CHECKING:
     from ludus.arena.record import Thought

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -14,8 +14,9 @@ from rich.table import Table
 
 if TYPE_CHECKING:
     from ludus.agents import Choice
-    from ludus.agents import Progress as Report
-    from ludus.game import Game, Position
+    from ludus.agents.snapshot import Snapshot
+    from ludus.api.solving import Counted
+    from ludus.game import Game
 
 MOST_OF_A_LINE = 10
 """How many moves of a principal variation are shown."""
@@ -73,23 +74,6 @@ def in_a_row(moves: Sequence[str]) -> str:
     return ("; " if any(" " in move for move in moves) else " ").join(moves)
 
 
-def signed(value: float) -> str:
-    return f"{value:+g}" if value else "0"
-
-
-def winner(position: Position) -> str:
-    """How a game ended."""
-    game, values = position.game, position.values
-    names = [game.player_name(player) for player in range(game.players)]
-    if game.players == 2 and game.zero_sum:
-        if values[0] == 0:
-            return "It is a draw."
-        best = int(values[1] > values[0])
-        by = "" if values[best] == 1 else f" by {values[best]:g}"
-        return f"{names[best]} wins{by}."
-    return "Results: " + ", ".join(f"{name} {signed(value)}" for name, value in zip(names, values, strict=True)) + "."
-
-
 def confidence(game: Game, choice: Choice) -> str:
     """What the agent expects, in words; empty where it has no idea."""
     value = choice.value
@@ -119,22 +103,22 @@ def thoughts(game: Game, choice: Choice) -> str:
 
 
 @contextmanager
-def thinking(console: Console, what: str) -> Iterator[Report | None]:
-    """A bar that fills while an agent thinks, and goes when it is done; on a terminal only."""
+def thinking(console: Console, what: str) -> Iterator[Callable[[Snapshot], None] | None]:
+    """A bar that fills with the snapshots of an agent's thinking, and goes when it is done; on a terminal only."""
     if not console.is_terminal:
         yield None
         return
     columns = TextColumn("{task.description}"), BarColumn(30), TimeElapsedColumn()
     with Progress(*columns, console=console, transient=True) as bar:
-        task = bar.add_task(what, total=None)  # without a budget, it only goes to and fro
-        yield lambda part: bar.update(task, total=1.0, completed=part)
+        task = bar.add_task(what, total=None)  # before the first snapshot, it only goes to and fro
+        yield lambda snapshot: bar.update(task, total=1.0, completed=snapshot.fraction or 0.0)
 
 
 @contextmanager
-def counting(console: Console, what: str) -> Iterator[Report | None]:
-    """A count of positions that runs while something is searched; on a terminal only."""
+def counting(console: Console, what: str) -> Iterator[Callable[[Counted], None] | None]:
+    """A count of positions that runs while they are searched; on a terminal only."""
     if not console.is_terminal:
         yield None
         return
     with console.status(what) as status:
-        yield lambda count: status.update(f"{what}: {count:,.0f} positions")
+        yield lambda counted: status.update(f"{what}: {counted.positions:,} positions")
