@@ -311,8 +311,11 @@ class SearchAgent:
                 self._readers -= 1
 
     def _let_readers_in(self) -> None:
-        while self._readers:
-            self._change.wait(0.0005)  # releases the lock, for which the readers are waiting
+        """Give way to threads that wait to read, for about as long as a round takes: neither side starves."""
+        if self._readers:
+            deadline = time.perf_counter() + 0.01
+            while self._readers and time.perf_counter() < deadline:
+                self._change.wait(0.0005)  # releases the lock
 
 
 def prepare(agent: Agent) -> None:

@@ -57,7 +57,6 @@ class Tree:
         self.agent = agent
         with agent.reading():
             self._generation = agent.generation
-            assert agent.root is not None
             self.root = Node(self, int(agent.grown.trees.root[0]), agent.root, None, None)
             """The node of the position that was searched."""
 
