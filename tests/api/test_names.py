@@ -13,7 +13,9 @@ HEAVY = {"numba", "torch", "rich", "typer", "scipy", "matplotlib", "onnx", "onnx
 def loaded_by(code):
     """The modules that a new process has loaded after some code."""
     script = f"import sys\n{code}\nprint(*sys.modules)"
-    return set(subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout.split())
+    return set(
+        subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout.split()
+    )
 
 
 def test_every_name_can_be_had():

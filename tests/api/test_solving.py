@@ -38,7 +38,7 @@ def test_solve_reports_and_stops():
     assert reports
     assert reports[-1].positions >= 0
     assert time.perf_counter() - began < 60
-    with pytest.raises(NotSolved, match="not solved within 0.05 s"):
+    with pytest.raises(NotSolved, match="not solved within"):
         ludus.solve(CONNECT4.start(), limit=0.05)
 
 
