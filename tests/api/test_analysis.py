@@ -136,6 +136,14 @@ def test_a_solver_can_be_stopped():
     assert (last.ended, last.solved, last.value) == ("stopped", False, None)
 
 
+def test_a_network_gives_priors(run_that_plays):
+    run = run_that_plays(1)
+    *_, last = ludus.analyse(ludus.make("tictactoe").start(), f"zero:{run.folder}:60")
+    assert sum(stats.prior for stats in last.moves) == pytest.approx(1.0, abs=1e-5)
+    (alone,) = ludus.analyse(ludus.make("tictactoe").start(), f"policy:{run.folder}")
+    assert [stats.policy for stats in alone.moves] == pytest.approx([stats.prior for stats in last.moves], abs=1e-4)
+
+
 def test_where_everyone_moves_there_is_a_block_for_each_player():
     game = ludus.make("roshambo")
     with pytest.raises(BadAgent, match="for which player"):

@@ -459,12 +459,12 @@ def test_a_long_game_string_is_read_in_time():
     engine.answer("newgame")
     text = ";".join(["Base", "InProgress", "White[1]", *moves, *there_and_back * 5000])
     for command in (f"newgame {text}", f"play {text}", f"newgame Base;InProgress;White[1]{';' * 20_000}"):
-        began = time.perf_counter()
+        began = time.process_time()
         assert engine.answer(command)[-1] == "ok"
-        assert time.perf_counter() - began < 2
+        assert time.process_time() - began < 2
     with pytest.raises(ludus.LudusError):
         ludus.make("hive").parse(text)
-    assert time.perf_counter() - began < 4
+    assert time.process_time() - began < 4
 
 
 def test_a_pillbug_is_spoken_of_only_where_there_is_one():

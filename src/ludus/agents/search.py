@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 SEARCHES_KEPT = 4
 """A forest has space for the nodes of this many searches: those reused from earlier searches, and the search's own."""
 
+POSITION_COST = 16
+"""A position that is searched for resistance takes about as long as this many simulations, and counts as many."""
+
 Watch = Callable[["Thinking"], object]
 """Called in the thread of the search between its rounds, hundreds of times a second or more.
 
@@ -239,11 +242,12 @@ class SearchAgent:
         def may_search() -> bool:
             nonlocal stopped, checked
             thinking._more += 1
+            spent = thinking.simulations + (POSITION_COST - 1) * thinking._more
             if time.perf_counter() - checked > 0.005:
                 checked = time.perf_counter()
                 self._let_readers_in()
                 stopped = watch is not None and watch(thinking) is False
-            return exact and not stopped and thinking.simulations <= allowed and thinking._time_left() > 0
+            return exact and not stopped and spent <= allowed and thinking._time_left() > 0
 
         actions = root.actions.tolist()
         lengths = dict(zip(actions, root.lengths.tolist(), strict=True))
