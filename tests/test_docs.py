@@ -66,6 +66,14 @@ def test_its_commands_run(guide):
         assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
 
 
+def test_the_python_of_the_page_about_python_runs():
+    blocks = list(BLOCK.finditer((DOCS / "python.md").read_text()))
+    assert len(blocks) >= 8
+    code = "\n".join(block["code"] for block in blocks)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
 def test_the_python_of_the_readme_runs():
     text = (DOCS.parent / "README.md").read_text()
     (code,) = re.findall(r"```python\n(.*?)```", text, re.DOTALL)

@@ -7,10 +7,11 @@ import sys
 from typing import TYPE_CHECKING
 
 from ludus.agents.human import Quit, read_line
+from ludus.api.result import signed
 from ludus.arena.record import positions_of
 from ludus.arena.results import open_results
 from ludus.registry import make
-from ludus.terminal.show import complain, in_a_row, new_table, plain, print_table, signed, wrapped
+from ludus.terminal.show import complain, in_a_row, new_table, plain, print_table, wrapped
 from ludus.terminal.trust import with_trust
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 import sys
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -15,8 +15,9 @@ from rich.table import Table
 
 if TYPE_CHECKING:
     from ludus.agents import Choice
-    from ludus.agents import Progress as Report
-    from ludus.game import Game, Position
+    from ludus.agents.snapshot import Snapshot
+    from ludus.api.solving import Counted
+    from ludus.game import Game
 
 MOST_OF_A_LINE = 10
 """Number of moves of a principal variation that are shown."""
@@ -101,24 +102,6 @@ def in_a_row(moves: Sequence[str]) -> str:
     return ("; " if any(" " in move for move in moves) else " ").join(moves)
 
 
-def signed(value: float) -> str:
-    """A result with its sign."""
-    return f"{value:+g}" if value else "0"
-
-
-def winner(position: Position) -> str:
-    """The result of a finished game, in a sentence."""
-    game, values = position.game, position.values
-    names = [game.player_name(player) for player in range(game.players)]
-    if game.players == 2 and game.zero_sum:
-        if values[0] == 0:
-            return "It is a draw."
-        best = int(values[1] > values[0])
-        by = "" if values[best] == 1 else f" by {values[best]:g}"
-        return f"{names[best]} wins{by}."
-    return "Results: " + ", ".join(f"{name} {signed(value)}" for name, value in zip(names, values, strict=True)) + "."
-
-
 def confidence(game: Game, choice: Choice) -> str:
     """The result that an agent expects, in words; empty if it expects none."""
     value = choice.value
@@ -148,22 +131,22 @@ def thoughts(game: Game, choice: Choice) -> str:
 
 
 @contextmanager
-def thinking(console: Console, what: str) -> Iterator[Report | None]:
-    """A bar that fills while an agent thinks and disappears afterwards; None if there is no terminal."""
+def thinking(console: Console, what: str) -> Iterator[Callable[[Snapshot], None] | None]:
+    """A bar that fills with the snapshots of a thinking agent; None if there is no terminal."""
     if not console.is_terminal:
         yield None
         return
     columns = TextColumn("{task.description}"), BarColumn(30), TimeElapsedColumn()
     with Progress(*columns, console=console, transient=True) as bar:
-        task = bar.add_task(what, total=None)  # without a budget, the bar only moves to and fro
-        yield lambda part: bar.update(task, total=1.0, completed=part)
+        task = bar.add_task(what, total=None)  # before the first snapshot, the bar only moves to and fro
+        yield lambda snapshot: bar.update(task, total=1.0, completed=snapshot.fraction or 0.0)
 
 
 @contextmanager
-def counting(console: Console, what: str) -> Iterator[Report | None]:
+def counting(console: Console, what: str) -> Iterator[Callable[[Counted], None] | None]:
     """A running count of positions during a search; None if there is no terminal."""
     if not console.is_terminal:
         yield None
         return
     with console.status(what) as status:
-        yield lambda count: status.update(f"{what}: {count:,.0f} positions")
+        yield lambda counted: status.update(f"{what}: {counted.positions:,} positions")

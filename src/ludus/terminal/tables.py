@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ludus import registry
-from ludus.terminal.show import counting, describe, new_table, print_table, signed, terminal, winner
+from ludus.api.result import in_words as result_in_words
+from ludus.api.result import signed
+from ludus.api.solving import perft, solve
+from ludus.terminal.show import counting, describe, new_table, print_table, terminal
 
 if TYPE_CHECKING:
     from ludus.game import Game, Position
@@ -34,16 +38,16 @@ def show_games() -> None:
 
 def show_solution(position: Position, limit: float | None, memory: int) -> None:
     """The exact value of a position and of each of its moves."""
-    from ludus.search.solver import prepare, solve
+    from ludus.search.solver import prepare
 
     game = position.game
     prepare(position, memory)  # refuses unsuitable games before anything is shown
     print(f"{describe(game)}\n\n{position}\n")
     if position.is_over:
-        print(f"The game is over. {winner(position)}")
+        print(f"The game is over. {result_in_words(game, position.values)}")
         return
     with counting(terminal(), "Solving") as report:
-        solution = solve(position, limit=limit, memory=memory, progress=report)
+        solution = solve(position, limit, memory, report)
     mover = game.player_name(position.to_move)
     print(f"{mover} to move: {in_words(solution.value)} with perfect play")
     table = new_table()
@@ -67,14 +71,18 @@ def in_words(value: float) -> str:
 
 def show_perft(position: Position, depth: int) -> None:
     """The number of lines of play at each depth, as they are counted."""
-    from ludus.search.perft import perft_by_depth
-
     print(f"{describe(position.game)}: {position.text}")
     print(f"{'depth':>5}  {'lines of play':>20}  {'seconds':>9}  {'a second':>16}")
-    with counting(terminal(), "Counting") as report:
-        for each in perft_by_depth(position, depth, report):
-            rate = each.lines / max(each.seconds, 1e-9)
-            print(f"{each.depth:>5}  {each.lines:>20,}  {each.seconds:>9.3f}  {rate:>16,.0f}", flush=True)
+    perft(position, 1)  # compiles, so that the times are those of counting
+    for plies in range(1, depth + 1):
+        began = time.perf_counter()
+        with counting(terminal(), f"Counting {plies} plies deep") as report:
+            count = perft(position, plies, report)
+        took = time.perf_counter() - began
+        if count == 0:
+            print(f"Every game ends within {plies - 1} plies from here.")
+            return
+        print(f"{plies:>5}  {count:>20,}  {took:>9.3f}  {count / max(took, 1e-9):>16,.0f}", flush=True)
 
 
 def show_bench(games: Sequence[Game], seconds: float) -> None:

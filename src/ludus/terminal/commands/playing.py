@@ -55,10 +55,10 @@ def play(
       ludus play tictactoe --against solver
       ludus play path/to/mygame.py --against random
     """
-    from ludus.terminal.play import Session, find_seat
+    from ludus.terminal.play import find_seat, play
 
     start = start_of(make_game(game, option), position, moves, seed)
-    Session(start, against, find_seat(start, seat), seed).run()
+    play(start, against, find_seat(start, seat), seed)
 
 
 @app.command(short_help="Let agents play each other, and score them.", epilog=AGENTS)
