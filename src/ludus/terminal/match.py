@@ -35,7 +35,8 @@ def run_match(game: Game, agents: Sequence[str], games: int | None = None, seed:
                 case GameEnded(_, result):
                     bar.update(result.played, result.planned, standing(result))
                 case MovePlayed(result, plies):
-                    bar.update(result.played, result.planned, f"{standing(result)}  move {plies}")
+                    move = f"  move {plies}" if plies else ""
+                    bar.update(result.played, result.planned, standing(result) + move)
 
         try:
             play_match(game, agents, games, seed, on_event=show, stop=stop, **options)
