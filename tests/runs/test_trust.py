@@ -51,7 +51,8 @@ def typed(capsys, monkeypatch, tmp_path):
         monkeypatch.setattr("sys.stdin", io.StringIO(answer))
         code = main([str(each) for each in arguments])
         shown = capsys.readouterr()
-        return code, shown.out, "\n".join(line for line in shown.err.splitlines() if not line.startswith("Compiling "))
+        # Compiling and slow matches are announced there as well.
+        return code, shown.out, "\n".join(line for line in shown.err.splitlines() if line.startswith("ludus: "))
 
     return typed
 
@@ -97,7 +98,7 @@ def test_a_game_that_cannot_be_made_again_is_not_trained(tmp_path):
     class Local(type(ludus.make("tictactoe"))):
         pass
 
-    with pytest.raises(ludus.LudusError, match="save .*Local in a Python file"):
+    with pytest.raises(ludus.LudusError, match=r"save .*Local in a Python file"):
         Run.create(tmp_path / "run", Local(), Config())
     assert not (tmp_path / "run").exists()
 
@@ -128,7 +129,7 @@ def test_a_game_that_the_user_names_runs_nothing_of_the_run(run, file, tmp_path)
         assert Run.open(run.folder, ludus.make(file, heap=7)).load_player()
         assert make_agent(f"policy:{run.folder}", ludus.make(file, heap=7))
     assert not marker.exists()
-    with pytest.raises(BadRun, match="source/heap.py is not what the run was made with"):
+    with pytest.raises(BadRun, match=r"source/heap\.py is not what the run was made with"):
         Run.open(run.folder, trust=True)
     assert not marker.exists()
 
@@ -147,6 +148,8 @@ def test_changed_rules_are_refused_for_training_and_told_for_playing(run, file):
 def test_other_options_of_an_own_game_are_refused(run, file):
     with pytest.raises(BadRun, match=r"is a run of heap\(heap=7\)v1, not of heap\(heap=6\)v1"):
         Run.open(run.folder, ludus.make(file))
+    with pytest.raises(BadRun, match=r"is a run of heap\(heap=7\)v1, not of tictactoe\(\)v1"):
+        Run.open(run.folder, ludus.make("tictactoe"), any_size=True)
 
 
 def test_runs_of_former_versions_are_still_opened(run, file, tmp_path):
@@ -155,7 +158,11 @@ def test_runs_of_former_versions_are_still_opened(run, file, tmp_path):
     settings = write_toml(run.game.spec, SMALL).partition("[settings]")
     (run.folder / "config.toml").write_text('game = "heap"\n\n[options]\nheap = 7\n\n' + "".join(settings[1:]))
     (run.folder / "about.json").write_text(json.dumps({"game": "heap(heap=7)v1"}))
-    assert Run.open(run.folder, ludus.make(file, heap=7)).config == SMALL
+    (run.folder / "checkpoints" / "000001" / "player.safetensors").unlink()
+    opened = Run.open(run.folder, ludus.make(file, heap=7))
+    opened.save(2, detached(SMALL.make_network(opened.game).state_dict()), {}, {}, {})
+    assert Run.open(run.folder, opened.game).load_player()[1]["iteration"] == 2
+    assert opened.config == SMALL
     with pytest.raises(BadRun, match=r"no game is called 'heap'.*name the game's file as well"):
         Run.open(run.folder, trust=True)
     built_in = new_run(tmp_path / "other", ludus.make("connect4", rows=5), Config(blocks=1, width=4))
@@ -198,7 +205,9 @@ def hostile(tmp_path, monkeypatch):
     assert not marker.exists()
 
 
-@pytest.mark.parametrize("form", ["game = {!r}\n", "[game]\nsource = {!r}\n", "[game]\nsource = {!r}\ndigest = 'abc'\n"])
+@pytest.mark.parametrize(
+    "form", ["game = {!r}\n", "[game]\nsource = {!r}\n", "[game]\nsource = {!r}\ndigest = 'abc'\n"]
+)
 def test_a_run_or_a_recipe_that_names_a_file_does_not_run_it(hostile, form, tmp_path, typed):
     run = new_run(tmp_path / "run", ludus.make("tictactoe"))
     for source in (str(hostile), "../evil.py"):
@@ -311,7 +320,15 @@ def test_changed_rules_are_one_line_of_a_command(run, file, typed, tmp_path):
     assert error.startswith(f"ludus: warning: {file} has changed since {run.folder} was made")
     assert "\n" not in error
     code, shown, error = typed(
-        "arena", f"policy:{run.folder}", "random", "--game", file, "--option=heap=7", *results, "--games=2", "--parallel=1"
+        "arena",
+        f"policy:{run.folder}",
+        "random",
+        "--game",
+        file,
+        "--option=heap=7",
+        *results,
+        "--games=2",
+        "--parallel=1",
     )
     assert code == 0
     assert "2 games are there already" in shown
