@@ -193,6 +193,17 @@ def test_changed_rules_are_noticed(tmp_path):
         ludus.from_json(data, changed)
 
 
+def test_a_game_keeps_its_identity_while_its_file_changes(tmp_path):
+    file = write_heap(tmp_path)
+    games = [ludus.make(file)]
+    for edit in ("1", "2 - 0"):
+        (tmp_path / "amounts.py").write_text(f"def most(heap):\n    return min({edit}, heap)\n")
+        games.append(ludus.make(file))
+    assert len({game.identity for game in games}) == 3
+    assert [game.identity.count("#") for game in games] == [1, 1, 1]
+    assert [len(game.start().actions) for game in games] == [2, 1, 2]
+
+
 # --- the data ---------------------------------------------------------------------------------------------------------
 
 

@@ -39,19 +39,20 @@ BUILT_IN = "ludus.games."
 
 
 class GraphShape(NamedTuple):
-    """What the graphs of a game are like, and how large they get."""
+    """The sizes and relations of the graphs of a game."""
 
     nodes: int
-    """No graph has more nodes than this, those of the moves included."""
+    """The largest number of nodes of a graph, including those of the moves."""
     edges: int
+    """The largest number of edges of a graph."""
     features: int
-    """Numbers for each node."""
+    """The number of features of a node."""
     relations: tuple[str, ...]
     """The kinds of edges, by name; their index is the first number of an edge."""
 
 
 class Game:
-    """What a game's rules do not say: its name, its sizes, and how it is written and drawn."""
+    """The part of a game beside its rules: its name, its sizes, and how it is written and drawn."""
 
     Rules: ClassVar[type]
     """The NamedTuple class of the options. The functions of the rules stand beside it in the same module."""
@@ -61,9 +62,9 @@ class Game:
     """Raised whenever the same moves may lead elsewhere than before."""
     players: int = 2
     simultaneous: bool = False
-    """Are there positions where everyone moves at once?"""
+    """True if there are positions in which all players move at once."""
     zero_sum: bool = True
-    """Do the values of all players always add up to 0?"""
+    """True if the values of all players always add up to 0."""
     parallel: bool = True
     """False if several threads search no faster than one, as for games in ordinary Python."""
 
@@ -73,9 +74,9 @@ class Game:
     actions: int
     """Action ids are 0 .. actions - 1."""
     most_legal: int
-    """No player ever has more legal actions than this."""
+    """The largest number of legal actions of a player."""
     longest: int
-    """No game has more plies than this."""
+    """The largest number of plies of a game."""
     observation: tuple[int, ...] | None = None
     """The shape of the planes that `observe` fills."""
     places: NDArray[np.int32] | None = None
@@ -86,7 +87,7 @@ class Game:
     mask: int | None = None
     """The number of the plane that is 1 on the board and 0 around it, where the planes may be larger than the board."""
     graph: GraphShape | None = None
-    """The sizes of what `graph` of the rules fills."""
+    """The sizes of the arrays that `graph` of the rules fills."""
     symmetries: int = 1
     """The number of symmetries, the identity included."""
 
@@ -139,15 +140,15 @@ class Game:
         raise IllegalMove(f"{text!r} is not a legal move here; legal: {shown}{' ...' if len(ids) > 12 else ''}")
 
     def player_name(self, player: int) -> str:
-        """What people call this player."""
+        """The name of a player for people."""
         return f"player {player + 1}"
 
     def draw(self, state: Any) -> str:
-        """The board as people like to see it in a terminal."""
+        """The board as text for a terminal, of one or more lines."""
         return self.write(state)
 
     def describe(self, state: Any) -> dict[str, Any]:
-        """What a browser needs to draw the board, in lists, texts and numbers (see Position.json)."""
+        """The board for a browser to draw, in lists, texts and numbers (see Position.json)."""
         return {}
 
     # --- what callers use ---------------------------------------------------------------------------------------------
@@ -177,8 +178,10 @@ class Game:
         return self
 
     def _try_out(self) -> None:
-        """The first plies of somebody's game in plain Python, which fails with a message where machine code would fail
-        with an unreadable one, or write where it must not."""
+        """Play the first plies of a user's game in plain Python.
+
+        A mistake in the rules then gets a readable message; machine code would give none, or write out of bounds.
+        """
         try:
             position = self.start()
             for _ in range(3):
@@ -215,7 +218,7 @@ class Game:
             return getattr(stepping, name)(self.rules, plain, *arguments)
 
     def raise_pending(self) -> None:
-        """Call this after every kernel: raises what a game in ordinary Python raised in it (see ludus.python_games)."""
+        """Raise an exception that a game in ordinary Python raised in a kernel; to be called after every kernel."""
 
     def legal(self, state: Any, player: int) -> list[int]:
         """One player's legal actions, in plain Python."""
@@ -223,7 +226,7 @@ class Game:
         return buffer[: generic.legal(self.rules, state, player, buffer)].tolist()
 
     def has(self, name: str) -> bool:
-        """Does the game define this optional function (see ludus.rules)?"""
+        """True if the game defines this optional function (see ludus.rules)."""
         return generic.implementation(type(self.rules), name) is not None
 
     def options_in_use(self) -> dict[str, Any]:
@@ -309,7 +312,7 @@ def _find_source(kind: type[Game]) -> Source | None:
 
 
 def _brief(value: Any) -> str:
-    """An option in a word; of an array, a digest of all that it holds."""
+    """An option as text; an array as a digest of its content."""
     if not isinstance(value, np.ndarray):
         return str(value)
     return hashlib.sha256(f"{value.dtype}{value.shape}".encode() + value.tobytes()).hexdigest()[:12]

@@ -6,6 +6,7 @@ Python file only with `trust`.
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import hashlib
 import importlib
@@ -14,7 +15,7 @@ import json
 import os
 import sys
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from importlib.machinery import (
     EXTENSION_SUFFIXES,
     SOURCE_SUFFIXES,
@@ -24,14 +25,14 @@ from importlib.machinery import (
     SourceFileLoader,
 )
 from pathlib import Path, PureWindowsPath
-from types import CodeType
+from types import CodeType, ModuleType
 from typing import Any
 
 from ludus.errors import BadPosition, ChangedRules, LudusError, UnknownGame, Unsuitable, Untrusted, describe_error
-from ludus.game import Game, game_classes
+from ludus.game import Game, game_classes, source_of
 from ludus.position import Position
-from ludus.sources import Source, may_be_helper, read_file, read_source
-from ludus.spec import GameSpec
+from ludus.sources import Source, may_be_helper, read_source
+from ludus.spec import GameSpec, shortened
 
 BRIDGES = {"openspiel": "ludus.openspiel"}
 """What may stand before a colon in a game's name, and the module whose `make(rest, **options)` answers for it."""
@@ -118,7 +119,8 @@ def from_json(data: Mapping[str, Any] | str, game: Game | None = None, trust: bo
     elif spec.digest and game.digest != spec.digest:
         warnings.warn(f"the rules of {game.name} have changed since this position", ChangedRules, stacklevel=2)
     if (game.name, game.version) != (name, version):
-        raise BadPosition(f"a position of {name}, version {version}, cannot be read by {game.name} {game.version}")
+        told = f"a position of {shortened(name)}, version {shortened(version)}"
+        raise BadPosition(f"{told}, cannot be read by {game.name} {game.version}")
     return game.parse(text)
 
 
@@ -130,6 +132,7 @@ def game_class(name: str) -> type[Game]:
             raise UnknownGame(
                 f"{name} must define exactly one class derived from ludus.Game with Rules; it has {len(found)}"
             )
+        source_of(found[0])  # as it is now: the file may change while the class is in use
         return found[0]
     if name not in names():
         close = difflib.get_close_matches(name, names(), 1)
@@ -145,9 +148,10 @@ def game_class(name: str) -> type[Game]:
 def _load_file(path: Path) -> Any:
     """The module in a file, run once for each content of the file and of its helpers."""
     path = path.expanduser().resolve()
-    source = read_file(path)
+    source = read_source(path)
     # One module for each path and content: an edited file is loaded anew, and its stale code left alone.
-    module_name = f"ludus_game_{path.stem}_{hashlib.sha256(bytes(path) + source).hexdigest()[:12]}"
+    content = hashlib.sha256(bytes(path) + source.files[path.name]).hexdigest()
+    module_name = f"ludus_game_{path.stem}_{content[:12]}"
     known = sys.modules.get(module_name)
     if known is not None and all(_content(helper) == helper.__content__ for helper in known.__helpers__):
         return known
@@ -157,40 +161,47 @@ def _load_file(path: Path) -> Any:
     module: Any = importlib.util.module_from_spec(spec)
     module.__file__ = str(path)
     sys.modules[module_name] = module
-    folder = str(path.parent)
-    _, *files = read_source(path).files
-    packages = {folder, *(str((path.parent / name).parent) for name in files)}
-    helpers = {Path(name).parts[0].partition(".")[0] for name in files}
-    # A module of the same name that this process has from elsewhere is none of the game's.
-    others = {name: sys.modules.pop(name) for name in list(sys.modules) if name.partition(".")[0] in helpers}
-    before = set(sys.modules)
-    sys.path.insert(0, folder)  # so that the game may import helpers that lie beside it
-    for each in packages:
-        sys.path_importer_cache[each] = _HelperFinder(
-            each, (ExtensionFileLoader, EXTENSION_SUFFIXES), (_SourceLoader, SOURCE_SUFFIXES)
-        )
     try:
-        loader.exec_module(module)
+        with _helpers_of(source) as module.__helpers__:
+            loader.exec_module(module)
     except BaseException as error:
         del sys.modules[module_name]
         if isinstance(error, LudusError | KeyboardInterrupt):
             raise
         raise UnknownGame(f"{path.name} cannot be loaded: {type(error).__name__}: {error}") from error
-    finally:
-        sys.path.remove(folder)
-        for each in packages:
-            sys.path_importer_cache.pop(each, None)
-        # Helpers belong to this game alone: another folder may have one of the same name, and this one may be edited.
-        module.__helpers__ = [
-            sys.modules.pop(name)
-            for name in sorted(set(sys.modules) - before)
-            if _lies_beside(path, name.partition(".")[0])
-        ]
-        for helper in module.__helpers__:
-            helper.__content__ = _content(helper)
-        sys.modules.update(others)
     module.__source__ = read_source(path, [helper.__file__ for helper in module.__helpers__ if helper.__file__])
     return module
+
+
+@contextlib.contextmanager
+def _helpers_of(source: Source) -> Iterator[list[ModuleType]]:
+    """Let the code in the `with` statement import the helpers of a game; the list has their modules afterwards.
+
+    Helpers belong to this game alone: another folder may have one of the same name, and this one may be edited.
+    """
+    folder = source.path.parent
+    files = [Path(name) for name in source.files if name != source.path.name]
+    packages = {str(folder), *(str((folder / file).parent) for file in files)}
+    names = {file.parts[0].partition(".")[0] for file in files}
+    others = {name: sys.modules.pop(name) for name in list(sys.modules) if name.partition(".")[0] in names}
+    before = set(sys.modules)
+    sys.path.insert(0, str(folder))
+    for package in packages:
+        sys.path_importer_cache[package] = _HelperFinder(
+            package, (ExtensionFileLoader, EXTENSION_SUFFIXES), (_SourceLoader, SOURCE_SUFFIXES)
+        )
+    loaded: list[ModuleType] = []
+    try:
+        yield loaded
+    finally:
+        sys.path.remove(str(folder))
+        for package in packages:
+            sys.path_importer_cache.pop(package, None)
+        new = [name for name in sorted(set(sys.modules) - before) if _lies_beside(source.path, name.partition(".")[0])]
+        for helper in (sys.modules.pop(name) for name in new):
+            helper.__content__ = _content(helper)  # type: ignore[attr-defined]
+            loaded.append(helper)
+        sys.modules.update(others)
 
 
 class _HelperFinder(FileFinder):
@@ -212,7 +223,7 @@ def _lies_beside(path: Path, name: str) -> bool:
     return may_be_helper(name) and any((path.parent / place).is_file() for place in places)
 
 
-def _content(module: Any) -> bytes | None:
+def _content(module: ModuleType) -> bytes | None:
     """The present content of a module's file; None if there is no file."""
     file = Path(module.__file__ or "")
     return file.read_bytes() if file.is_file() else None

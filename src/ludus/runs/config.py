@@ -84,9 +84,7 @@ class Config:
     )
 
     # Learning
-    batch_size: int = setting(
-        512, "Rows in a gradient step; a plan with few rows uses fewer.", least=1, most=1_000_000
-    )
+    batch_size: int = setting(512, "Rows in a gradient step; a plan with few rows uses fewer.", least=1, most=1_000_000)
     reuse: float = setting(4.0, "Number of times each row is learned from, on average.", least=0, most=10_000)
     learning_rate: float = setting(0.002, "Learning rate at the start of the run.", least=0)
     learning_rate_end: float = setting(0.0002, "Learning rate at the end of the run.", least=0)
@@ -132,7 +130,8 @@ class Config:
         most=100_000_000,
     )
     rating_games: int = setting(
-        16, "Games after each iteration against an earlier network, for the rating in the log; 0 disables them.",
+        16,
+        "Games after each iteration against an earlier network, for the rating in the log; 0 disables them.",
         least=0,
         most=100_000,
     )
@@ -177,9 +176,7 @@ class Config:
         if self.gating_uct and self.gating:
             raise BadOption("gating and gating_uct exclude each other: set one of them")
         if self.evaluate_every and not self.evaluation_positions:
-            raise BadOption(
-                "evaluate_every needs evaluation_positions, a file that ludus grade --positions FILE makes"
-            )
+            raise BadOption("evaluate_every needs evaluation_positions, a file that ludus grade --positions FILE makes")
         if self.network == "graph" and (self.soft_policy_weight or self.reply_policy_weight):
             raise BadOption("soft_policy_weight and reply_policy_weight are for networks over planes, not for graphs")
         if self.network == "graph" and self.engine == "int8":

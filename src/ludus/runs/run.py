@@ -7,9 +7,9 @@
     checkpoints/000012/   player.safetensors: the weights that play, with what made them
                           learner.safetensors, state.npz: all else that is needed to go on, in the latest two
     log.jsonl             a line for each iteration
-    positions.txt         what its exams ask, if it has any (see exam.py, grading/positions.py)
+    positions.txt         solved positions for its evaluations, if it has any (see grading/positions.py)
     results.sqlite        games of its checkpoints in the arena (see arena/store.py)
-    arena.toml            what that arena plays, if somebody says so (see arena/roster.py)
+    arena.toml            settings of that arena, if the user has written any (see arena/roster.py)
 
 Files are written whole or not at all. A run that was killed goes on from its latest checkpoint; games of an iteration
 that it had not finished are played again, move for move the same.
@@ -46,7 +46,7 @@ KEPT = 2
 
 
 NETWORK = ("network", "blocks", "width", "size_free", "roles", "soft_policy_weight", "reply_policy_weight", "dropout")
-"""The settings that make a network what it is."""
+"""The settings that decide the shapes of a network's weights."""
 
 
 class Run:
@@ -100,15 +100,16 @@ class Run:
         except (OSError, ValueError, AttributeError, RecursionError) as error:
             raise BadRun(f"{folder} cannot be read: about.json: {error}") from None
         config = with_settings(Config(), settings)
+        named = game is not None
         if game is None:
             game = _own_game(folder, spec, trust)
-        else:
-            _compare_digests(folder, trained, game, playing=any_size)
         rules, own = split_identity(trained)[0], split_identity(game.identity)[0]
         if rules != own and not (any_size and config.fits_all_sizes and _are_kin(rules, game)):
             hint = "; weights for every size are trained with --set size_free=yes, or network=graph"
             told = f"{folder} is a run of {rules}, not of {own}"
             raise BadRun(told + (hint if any_size and _are_kin(rules, game) else ""))
+        if named:
+            _compare_digests(folder, trained, game, playing=any_size)
         return cls(folder, game, config, trained)
 
     # --- checkpoints --------------------------------------------------------------------------------------------------
@@ -132,7 +133,7 @@ class Run:
         """Write a checkpoint: the weights that play, and all that is needed to go on. Tensors as `detached` gives."""
         from safetensors.torch import save_file
 
-        about = {"game": self.game.identity, "iteration": str(iteration), "facts": json.dumps(facts)}
+        about = {"game": self.trained, "iteration": str(iteration), "facts": json.dumps(facts)}
         about["network"] = json.dumps({key: getattr(self.config, key) for key in NETWORK})
 
         def write(folder: Path) -> None:
@@ -171,7 +172,7 @@ class Run:
         return network.eval(), {"iteration": iteration, **json.loads(about["facts"])}
 
     def load_state(self, iteration: int) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        """What `save` was given as learner and state."""
+        """The learner and the state that `save` was given."""
         from safetensors.torch import load_file
 
         folder = self.checkpoint(iteration)
@@ -294,7 +295,7 @@ def _tell_if_changed(file: Path, digest: str, instead: str) -> None:
 
 
 def first_weights(name: str, game: Game, network: Any) -> dict[str, Any]:
-    """The weights of another run's network, RUN or RUN@40, for one that begins with them."""
+    """The weights of another run, RUN or RUN@40, for a run that begins with them."""
     run, checkpoint = open_run(name, game)
     weights = run.load_player(checkpoint)[0].state_dict()
     if not fits(network, weights):
@@ -304,17 +305,17 @@ def first_weights(name: str, game: Game, network: Any) -> dict[str, Any]:
 
 
 def fits(network: Any, weights: dict[str, Any]) -> bool:
-    """Can the network take these weights?"""
+    """True if the weights have the shapes of the network's."""
     mine = {name: weight.shape for name, weight in network.state_dict().items()}
     return mine == {name: weight.shape for name, weight in weights.items()}
 
 
 def _are_kin(identity: str, game: Game) -> bool:
-    """Is a game of that identity this one, but for its options?"""
+    """True if an identity is that of `game` but for the options."""
     name, version = identity.partition("(")[0], identity.rpartition(")v")[2]
     return (name, version) == (game.name, str(game.version))
 
 
 def detached(tensors: dict[str, Any]) -> dict[str, Any]:
-    """Copies, as safetensors wants them: contiguous, none sharing its memory with another."""
+    """Copies as safetensors requires them: contiguous, and none shares memory with another."""
     return {name: tensor.detach().cpu().contiguous().clone() for name, tensor in tensors.items()}
