@@ -7,7 +7,6 @@ import pyspiel
 import ludus
 from benchmarks.measuring import Table, first_compile, in_turn
 from ludus.agents import make_agent
-from ludus.arena.match import play_match
 from ludus.search.forest import Forest
 from ludus.search.solver import value_of
 from ludus.search.ucb1 import Ucb1
@@ -63,7 +62,7 @@ def matches(report: Table, games: int = 20) -> None:
         ("uct:10000", "adversarial:2"),
         ("uct:10000", "adversarial:3"),
     ):
-        result = play_match(game, [make_agent(one, game), make_agent(other, game)], games, seed=0)
+        result = ludus.play_match(game, [make_agent(one, game), make_agent(other, game)], games, seed=0)
         report(f"Match of {games} games, cachex n=8, {one} against {other}", str(result.score(0)))
 
 

@@ -14,7 +14,6 @@ from typing import Any
 import ludus
 from benchmarks import grading
 from ludus.agents import make_agent
-from ludus.arena.match import play_match
 from ludus.game import Game, Position
 from ludus.search.solver import solve
 from ludus.terminal.training import start_training
@@ -66,7 +65,7 @@ def main() -> None:
             settings = ["network=mlp", "blocks=2", "width=128", *given.set]
             game = train("hive", folder, given.minutes or 5.0, settings, surround=2, view="adjacency")
             for name in (f"zero:{folder}:32", f"policy:{folder}"):
-                result = play_match(game, [name, "random"], 100, seed=1)
+                result = ludus.play_match(game, [name, "random"], 100, seed=1, parallel=1)
                 print(f"{name.split(':')[0]} against random: {result.score(0)}, {result.tally(0)}", flush=True)
         else:
             train("connect4", folder, given.minutes or 10.0, given.set)

@@ -6,7 +6,6 @@ import numpy as np
 
 import ludus
 from benchmarks.measuring import Table, first_compile, rate
-from ludus.arena import play_match
 from ludus.graphs import build_kernel
 from ludus.search.forest import Forest
 from ludus.search.ucb1 import Ucb1
@@ -60,7 +59,7 @@ def greedy(report: Table) -> None:
     """The heuristic, one move ahead."""
     game = ludus.make("sevn").compile()
     for other, games, goal in (("random", 100, "worth beating"), ("uct:100", 200, ""), ("uct:1000", 200, "")):
-        result = play_match(game, ["greedy", other], games, seed=1)
+        result = ludus.play_match(game, ["greedy", other], games, seed=1, parallel=1)
         wins, _, losses = result.tally(0)
         report(f"greedy against {other}, sevn base=7, {games} games", f"{wins} : {losses}", str(result.score(0)), goal)
 

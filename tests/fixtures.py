@@ -23,7 +23,7 @@ def hollow_run(tmp_path):
     folder = tmp_path / "learned"
     folder.mkdir()
     game = ludus.make("tictactoe")
-    (folder / "config.toml").write_text(write_toml("tictactoe", {}, Config()))
+    (folder / "config.toml").write_text(write_toml(game.spec, Config()))
     (folder / "about.json").write_text(json.dumps({"game": game.identity}))
 
     def add(*numbers):

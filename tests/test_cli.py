@@ -91,7 +91,8 @@ def own_game(tmp_path):
 
 @pytest.fixture
 def run(capsys, monkeypatch):
-    """Run a command in this process: (exit code, standard output, standard error)."""
+    """Run a command in this process: (exit code, standard output, standard error without lines of progress)."""
+    monkeypatch.setattr("ludus.terminal.bar.EVERY", 3600.0)
 
     def run(*arguments, typed=""):
         monkeypatch.setattr("sys.stdin", io.StringIO(typed))

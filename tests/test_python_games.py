@@ -435,6 +435,6 @@ def test_game_in_a_file(tmp_path):
     source = "from ludus.python_games import PythonGame\n\n    class Countdown" + example
     (tmp_path / "countdown.py").write_text(source.replace("\n    ", "\n"))
     game = make(str(tmp_path / "countdown.py"), heap=5).compile()
-    assert repr(game) == "countdown(heap=5)v1"
+    assert repr(game) == f"countdown(heap=5)v1#{game.digest}"
     end = game.start().play("2").play("0").play("0")
     assert end.values == (1.0, -1.0)

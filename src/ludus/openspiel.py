@@ -19,6 +19,7 @@ import numpy as np
 from ludus.errors import BadOption, UnknownGame, Unsuitable
 from ludus.game import convert_options, require
 from ludus.python_games import PythonGame
+from ludus.spec import GameSpec
 
 LONGEST = 1000
 
@@ -33,6 +34,8 @@ class OpenSpielGame(PythonGame):
         self.longest = longest or natural
         name, _, parameters = str(spiel).removesuffix(")").partition("(")
         cut = [f"longest={longest}"] if longest not in (0, natural) else []
+        self.parameters = _parameters_of(spiel) | ({"longest": longest} if cut else {})
+        """The options that were given. The others follow from them: some of OpenSpiel's defaults depend on others."""
         given = ",".join([parameters] * bool(parameters) + cut)
         self.name = f"openspiel:{name}({given})" if given else f"openspiel:{name}"  # type: ignore[misc]
         self.title = f"{kind.long_name} (OpenSpiel)"  # type: ignore[misc]
@@ -52,6 +55,13 @@ class OpenSpielGame(PythonGame):
 
     def setup(self) -> None:
         pass  # all is known before
+
+    def options_in_use(self) -> dict[str, Any]:
+        return dict(self.parameters)
+
+    @property
+    def spec(self) -> GameSpec:
+        return GameSpec(f"openspiel:{self.spiel.get_type().short_name}", self.parameters)
 
     @property
     def identity(self) -> str:
@@ -89,7 +99,7 @@ class OpenSpielGame(PythonGame):
         return str(board)
 
 
-def make(rest: str, **options: Any) -> OpenSpielGame:
+def make(rest: str, /, **options: Any) -> OpenSpielGame:
     """The game that OpenSpiel knows by this name, with its parameters in brackets or as options."""
     try:
         import pyspiel
@@ -113,8 +123,17 @@ def make(rest: str, **options: Any) -> OpenSpielGame:
         spiel = pyspiel.load_game(name, parameters)
         _check(spiel.get_type(), name)
         return OpenSpielGame(spiel, longest)
-    except pyspiel.SpielError as error:
+    except (pyspiel.SpielError, TypeError) as error:  # TypeError: a parameter that is a list, from JSON
         raise BadOption(f"openspiel:{name}: OpenSpiel says: {' '.join(str(error).split())[:200]}") from None
+
+
+def _parameters_of(spiel: Any) -> dict[str, Any]:
+    """The parameters that a game of OpenSpiel was made with, as pyspiel.load_game takes them."""
+    import pyspiel
+
+    parameters = pyspiel.game_parameters_from_string(str(spiel))
+    del parameters["name"]
+    return parameters
 
 
 def _parse(pyspiel: Any, rest: str) -> tuple[str, dict[str, Any]]:

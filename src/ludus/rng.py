@@ -20,6 +20,11 @@ def generator(*seeds: int) -> np.ndarray:
     return np.array([word or 1], np.uint64)
 
 
+def derived_seed(*seeds: int) -> int:
+    """A seed below 2**31, computed from any number of integers; different integers give unrelated seeds."""
+    return int(generator(*seeds)[0] >> 33)
+
+
 def generators(seed: int, count: int) -> np.ndarray:
     """Unrelated generators, uint64 [count, 1]."""
     return np.stack([generator(seed, index) for index in range(count)])

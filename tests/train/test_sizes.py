@@ -5,7 +5,6 @@ import torch
 
 import ludus
 from ludus.agents import make_agent
-from ludus.arena.match import play_match
 from ludus.arena.roster import Plan, Roster
 from ludus.cli import main
 from ludus.runs.config import Config, with_settings
@@ -70,7 +69,7 @@ def test_its_checkpoints_take_part_in_an_arena_of_another_board(small_board):
 def test_its_agents_play_on_another_board(small_board, kind):
     game = ludus.make("connect4", rows=5, columns=6)
     agents = [make_agent(kind.format(small_board[0]), game), make_agent("random", game)]
-    assert sum(play_match(game, agents, 2).tally(0)) == 2
+    assert sum(ludus.play_match(game, agents, 2, parallel=1).tally(0)) == 2
 
 
 def test_the_command_plays_it_on_another_board(small_board, capsys):

@@ -15,7 +15,6 @@ import torch
 
 import ludus
 from ludus.agents import make_agent
-from ludus.arena.match import play_match
 from ludus.errors import BadOption
 from ludus.game import Position
 from ludus.nets.onnx import write_onnx
@@ -82,7 +81,7 @@ def test_tictactoe_is_learned_in_seconds(tmp_path):
     trainer.save()
     game = trainer.game
     agents = [make_agent(f"zero:{tmp_path / 'run'}:64", game), make_agent("solver", game)]
-    result = play_match(game, agents, 10)
+    result = ludus.play_match(game, agents, 10, parallel=1)
     assert result.tally(0)[2] == 0
 
 
@@ -171,9 +170,10 @@ def test_a_setting_that_does_not_exist_or_fit_is_named(tmp_path):
             with_settings(Config(), wrong)
     path = tmp_path / "config.toml"
     config = with_settings(Config(), SMALL)
-    path.write_text(write_toml("connect4", {"rows": 5}, config))
-    game, options, settings = read_toml(path)
-    assert (game, options, with_settings(Config(), settings)) == ("connect4", {"rows": 5}, config)
+    spec = ludus.GameSpec("connect4", {"rows": 5})
+    path.write_text(write_toml(spec, config))
+    read, settings = read_toml(path)
+    assert (read, with_settings(Config(), settings)) == (spec, config)
 
 
 def test_a_full_disk_leaves_the_last_checkpoint(tmp_path, monkeypatch):

@@ -1,7 +1,7 @@
 """A few plies ahead: alpha-beta to a fixed depth, and there the game's heuristic. For two rivals who move in turn.
 
 adversarial          two plies: one's own move and the answer
-adversarial:3        so many plies; each takes several times as long as the one before
+adversarial:3        three plies; each further ply takes several times as long
 """
 
 from __future__ import annotations
@@ -140,8 +140,8 @@ class AdversarialAgent:
             )
             if value >= best:
                 best = worth[action] = value
-            if progress is not None:
-                progress((number + 1) / len(actions))
+            if progress is not None and progress((number + 1) / len(actions)) is False:
+                break
         action = self.random.choice([action for action in actions if worth[action] == best])
         move = position.game.write_move(position.state, player, action)
         return Choice(

@@ -12,6 +12,7 @@ import hashlib
 import importlib
 import inspect
 import platform
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -105,9 +106,9 @@ def with_time(name: str, seconds: float) -> str:
 def labels(identities: Iterable[tuple[str, str]]) -> dict[str, str]:
     """A label for each identity, from pairs of (text, label): two that share one get a mark to tell them apart."""
     texts = dict(identities)
-    shared = [label for label in texts.values() if list(texts.values()).count(label) > 1]
+    shared = Counter(texts.values())
     return {
-        text: f"{label} #{_digest(text.encode())[:4]}" if label in shared else label for text, label in texts.items()
+        text: f"{label} #{_digest(text.encode())[:4]}" if shared[label] > 1 else label for text, label in texts.items()
     }
 
 

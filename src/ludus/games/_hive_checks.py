@@ -91,8 +91,8 @@ def play_checked(position: Position, move: str, folder: Path) -> Position:
 def save_failure(position: Position, move: str, reason: str, folder: Path) -> Path:
     """Keep a position, a move that fails there and why, as JSON; the same failure has the same name."""
     kept = {
-        "game": position.game.name,
-        "options": position.game.options_in_use(),
+        "game": position.game.spec.json(),
+        "name": position.game.name,
         "version": position.game.version,
         "position": position.text,
         "move": move,

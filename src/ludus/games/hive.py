@@ -1,6 +1,7 @@
 """Hive: surround the other's queen. All expansions, tournament rules, and endings that suit learning."""
 
 import copy
+import itertools
 from typing import NamedTuple
 
 import numpy as np
@@ -304,10 +305,8 @@ class HiveGame(Game):
         options["view"] = VIEWS[options.pop("matrix")]
         return options
 
-    @property
-    def identity(self):
-        options = ",".join(f"{name}={value}" for name, value in self.options_in_use().items())
-        return f"{self.name}({options})v{self.version}"
+    def identity_options(self):
+        return self.options_in_use()
 
     def setup(self):
         rules = self.rules
@@ -351,7 +350,7 @@ class HiveGame(Game):
     def read(self, text, state):
         """A GameString: its moves are played one by one, and what it says of them must be true."""
         parts = text.split(";")
-        places = [sum(len(part) + 1 for part in parts[:index]) for index in range(len(parts))]
+        places = list(itertools.accumulate((len(part) + 1 for part in parts), initial=0))[:-1]
         code = read_game_type(parts[0])
         if code != self.rules.expansions:
             raise BadPosition(f"this is {write_game_type(self.rules.expansions)}, not {parts[0].strip()}", 0)

@@ -150,10 +150,11 @@ class PythonGame(Game):
         """The board of a state."""
         return self.boards.find(history_of(state))[0]
 
-    @property
-    def identity(self) -> str:
-        options = ",".join(f"{name}={value}" for name, value in vars(self.settings).items())
-        return f"{self.name}({options})v{self.version}"
+    def options_in_use(self) -> dict[str, Any]:
+        return dict(vars(self.settings))
+
+    def identity_options(self) -> dict[str, Any]:
+        return self.options_in_use()
 
     def draw(self, state: Any) -> str:
         return self.picture(self.board(state))

@@ -10,8 +10,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ludus.errors import BadOption
+from ludus.errors import BadOption, LudusError
 from ludus.options import convert, did_you_mean
+from ludus.spec import GameSpec
 
 if TYPE_CHECKING:
     from ludus.game import Game
@@ -83,9 +84,7 @@ class Config:
     )
 
     # Learning
-    batch_size: int = setting(
-        512, "Rows in a gradient step; a plan with few rows uses fewer.", least=1, most=1_000_000
-    )
+    batch_size: int = setting(512, "Rows in a gradient step; a plan with few rows uses fewer.", least=1, most=1_000_000)
     reuse: float = setting(4.0, "Number of times each row is learned from, on average.", least=0, most=10_000)
     learning_rate: float = setting(0.002, "Learning rate at the start of the run.", least=0)
     learning_rate_end: float = setting(0.0002, "Learning rate at the end of the run.", least=0)
@@ -131,7 +130,8 @@ class Config:
         most=100_000_000,
     )
     rating_games: int = setting(
-        16, "Games after each iteration against an earlier network, for the rating in the log; 0 disables them.",
+        16,
+        "Games after each iteration against an earlier network, for the rating in the log; 0 disables them.",
         least=0,
         most=100_000,
     )
@@ -176,9 +176,7 @@ class Config:
         if self.gating_uct and self.gating:
             raise BadOption("gating and gating_uct exclude each other: set one of them")
         if self.evaluate_every and not self.evaluation_positions:
-            raise BadOption(
-                "evaluate_every needs evaluation_positions, a file that ludus grade --positions FILE makes"
-            )
+            raise BadOption("evaluate_every needs evaluation_positions, a file that ludus grade --positions FILE makes")
         if self.network == "graph" and (self.soft_policy_weight or self.reply_policy_weight):
             raise BadOption("soft_policy_weight and reply_policy_weight are for networks over planes, not for graphs")
         if self.network == "graph" and self.engine == "int8":
@@ -253,26 +251,56 @@ def with_settings(config: Config, settings: Mapping[str, Any]) -> Config:
     return dataclasses.replace(config, **changed)
 
 
-def write_toml(game: str, options: dict[str, Any], config: Config) -> str:
-    """A file that a person can read and change."""
-    lines = [f"game = {json.dumps(game)}"]
+def write_toml(spec: GameSpec, config: Config) -> str:
+    """The game and the settings of a run as TOML that a person can read and change."""
+    lines = ["[game]", f"source = {_toml(spec.source)}"]
+    if spec.digest:
+        lines.append(f"digest = {_toml(spec.digest)}  # of the rules in the source, a copy of which is in source/")
+    options = {name: value for name, value in spec.options.items() if value is not None}  # TOML has no null
     if options:
-        lines += ["", "[options]", *(f"{name} = {json.dumps(value)}" for name, value in options.items())]
+        lines += ["", "[game.options]", *(f"{_key(name)} = {_toml(value)}" for name, value in options.items())]
     lines += ["", "[settings]"]
     for each in dataclasses.fields(config):
-        lines.append(f"{each.name} = {json.dumps(getattr(config, each.name))}  # {each.metadata['help']}")
+        lines.append(f"{each.name} = {_toml(getattr(config, each.name))}  # {each.metadata['help']}")
     return "\n".join(lines) + "\n"
 
 
-def read_toml(path: Path) -> tuple[str | None, dict[str, Any], dict[str, Any]]:
-    """Game, its options, and the settings that a file gives."""
+def _toml(value: Any) -> str:
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{_key(name)} = {_toml(item)}" for name, item in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(_toml(item) for item in value) + "]"
+    # JSON's texts are TOML's but for one control character and for escapes beyond 16 bits.
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def _key(name: str) -> str:
+    return name if name.isascii() and name.isidentifier() else _toml(name)
+
+
+def read_toml(path: Path) -> tuple[GameSpec | None, dict[str, Any]]:
+    """The game, if the file names one, and the settings that it gives.
+
+    The game is a table as `write_toml` writes it, or a name as in `game = "connect4"` with a table `options`.
+    """
     try:
-        data = tomllib.loads(path.read_text())
+        data = tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise BadOption(f"there is no file {path}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise BadOption(f"{path.name} is not TOML: {error}") from None
+    except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise BadOption(f"{path} is not TOML that can be read: {error}") from None
     unknown = sorted(set(data) - {"game", "options", "settings"})
     if unknown:
-        raise BadOption(f"{path.name}: {unknown[0]!r} is none of game, options, settings")
-    return data.get("game"), dict(data.get("options", {})), dict(data.get("settings", {}))
+        raise BadOption(f"{path}: {unknown[0]!r} is none of game, options, settings")
+    game, options, settings = data.get("game"), data.get("options", {}), data.get("settings", {})
+    for name, value in (("options", options), ("settings", settings)):
+        if not isinstance(value, dict):
+            raise BadOption(f"{path}: {name} must be a table, not {value!r}")
+    try:
+        if isinstance(game, dict):
+            if options:
+                raise BadOption("options of the game belong into [game.options]")
+            return GameSpec.from_json(game), settings
+        return None if game is None else GameSpec(game, options), settings
+    except LudusError as error:
+        raise BadOption(f"{path}: {error}") from None

@@ -1,14 +1,15 @@
 """A run is a folder that a person can open.
 
-    config.toml           the game and all settings
+    config.toml           the game (see spec.py) and all settings
+    source/               copy of the game's file and of its helper files, if the game is a user's own
     about.json            code version, machine, when it began
     games/000012.npz      the rows of iteration 12 (see rows.py)
     checkpoints/000012/   player.safetensors: the weights that play, with what made them
                           learner.safetensors, state.npz: all else that is needed to go on, in the latest two
     log.jsonl             a line for each iteration
-    positions.txt         what its exams ask, if it has any (see exam.py, grading/positions.py)
+    positions.txt         solved positions for its evaluations, if it has any (see grading/positions.py)
     results.sqlite        games of its checkpoints in the arena (see arena/store.py)
-    arena.toml            what that arena plays, if somebody says so (see arena/roster.py)
+    arena.toml            settings of that arena, if the user has written any (see arena/roster.py)
 
 Files are written whole or not at all. A run that was killed goes on from its latest checkpoint; games of an iteration
 that it had not finished are played again, move for move the same.
@@ -20,25 +21,32 @@ import contextlib
 import json
 import platform
 import time
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ludus.errors import LudusError
+from ludus.errors import ChangedRules, LudusError, UnknownGame, Untrusted
+from ludus.game import source_of
+from ludus.nets.rows import Rows
+from ludus.registry import describe_source, file_name, remake, runs_code
 from ludus.runs.config import Config, read_toml, with_settings, write_toml
 from ludus.runs.files import BadRun, remove, write_bytes, write_whole
-from ludus.nets.rows import Rows
+from ludus.sources import read_copy, read_source
+from ludus.spec import GameSpec, split_identity
 
 if TYPE_CHECKING:
     from ludus.game import Game
 
+SOURCE = "source"
+"""The folder in a run with the copy of a user's own game: its file, and the helper files that it imports."""
 KEPT = 2
 """Checkpoints that hold all that is needed to go on; older ones keep the weights that play."""
 
 
 NETWORK = ("network", "blocks", "width", "size_free", "roles", "soft_policy_weight", "reply_policy_weight", "dropout")
-"""The settings that make a network what it is."""
+"""The settings that decide the shapes of a network's weights."""
 
 
 class Run:
@@ -47,17 +55,19 @@ class Run:
     def __init__(self, folder: Path, game: Game, config: Config, trained: str | None = None):
         self.folder, self.game, self.config = folder, game, config
         self.trained = trained or game.identity
-        """The identity of the game that it trains; `game` may be another size of it (see `open`)."""
+        """The identity of the game that the run trains; `game` may be another size of it (see `open`)."""
 
     # --- making and opening -------------------------------------------------------------------------------------------
 
     @classmethod
     def create(cls, folder: Path, game: Game, config: Config) -> Run:
-        """A new run; the folder must not hold one."""
+        """A new run; the folder must not hold one. The source of a user's own game is copied into it."""
         if (folder / "config.toml").exists():
             raise BadRun(f"{folder} holds a run already: ludus train --resume {folder} goes on with it")
         from ludus import __version__
 
+        spec = game.spec
+        source = source_of(type(game)) if spec.digest else None
         run = cls(folder, game, config)
         about = {
             "ludus": __version__,
@@ -66,33 +76,40 @@ class Run:
             "machine": f"{platform.machine()}, {platform.system()}",
             "began": time.strftime("%Y-%m-%d %H:%M:%S"),
         }
+        if source is not None:
+            write_whole(folder / SOURCE, source.write)
         write_whole(folder / "about.json", lambda path: write_bytes(path, json.dumps(about, indent=2) + "\n"))
-        text = write_toml(game.name, game.options_in_use(), config)
+        text = write_toml(spec, config)
         write_whole(folder / "config.toml", lambda path: write_bytes(path, text))
         return run
 
     @classmethod
-    def open(cls, folder: Path, game: Game | None = None, any_size: bool = False) -> Run:
-        """A run that exists; `game` where it is not one of a name (a file of your own), or to check that it fits.
+    def open(cls, folder: Path, game: Game | None = None, any_size: bool = False, trust: bool = False) -> Run:
+        """A run that exists.
 
-        With `any_size`, to play only: `game` may have other options, if the network is free of sizes.
+        If `game` is given, nothing from the run is executed: the game is compared with the run's own. Otherwise the
+        game is made as the run says; the copy of a user's source is run only with `trust`, else Untrusted is raised.
+        With `any_size`, to play only: `game` may have other options if the network fits every board size, and a
+        changed source is a warning (ChangedRules) instead of an error.
         """
-        from ludus.registry import make
-
         if not (folder / "config.toml").is_file():
             raise BadRun(f"{folder} is not a run: it has no config.toml")
-        name, options, settings = read_toml(folder / "config.toml")
+        spec, settings = read_toml(folder / "config.toml")
         try:
-            if game is None:
-                game = make(str(name), **options)
-            about = json.loads((folder / "about.json").read_text())
-        except (OSError, ValueError) as error:
-            raise BadRun(f"{folder} cannot be read: {error}") from None
-        config, trained = with_settings(Config(), settings), str(about.get("game"))
-        if trained != game.identity and not (any_size and config.fits_all_sizes and _are_kin(trained, game)):
+            trained = str(json.loads((folder / "about.json").read_text()).get("game"))
+        except (OSError, ValueError, AttributeError, RecursionError) as error:
+            raise BadRun(f"{folder} cannot be read: about.json: {error}") from None
+        config = with_settings(Config(), settings)
+        named = game is not None
+        if game is None:
+            game = _own_game(folder, spec, trust)
+        rules, own = split_identity(trained)[0], split_identity(game.identity)[0]
+        if rules != own and not (any_size and config.fits_all_sizes and _are_kin(rules, game)):
             hint = "; weights for every size are trained with --set size_free=yes, or network=graph"
-            told = f"{folder} is a run of {trained}, not of {game.identity}"
-            raise BadRun(told + (hint if any_size and _are_kin(trained, game) else ""))
+            told = f"{folder} is a run of {rules}, not of {own}"
+            raise BadRun(told + (hint if any_size and _are_kin(rules, game) else ""))
+        if named:
+            _compare_digests(folder, trained, game, playing=any_size)
         return cls(folder, game, config, trained)
 
     # --- checkpoints --------------------------------------------------------------------------------------------------
@@ -116,7 +133,7 @@ class Run:
         """Write a checkpoint: the weights that play, and all that is needed to go on. Tensors as `detached` gives."""
         from safetensors.torch import save_file
 
-        about = {"game": self.game.identity, "iteration": str(iteration), "facts": json.dumps(facts)}
+        about = {"game": self.trained, "iteration": str(iteration), "facts": json.dumps(facts)}
         about["network"] = json.dumps({key: getattr(self.config, key) for key in NETWORK})
 
         def write(folder: Path) -> None:
@@ -155,7 +172,7 @@ class Run:
         return network.eval(), {"iteration": iteration, **json.loads(about["facts"])}
 
     def load_state(self, iteration: int) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        """What `save` was given as learner and state."""
+        """The learner and the state that `save` was given."""
         from safetensors.torch import load_file
 
         folder = self.checkpoint(iteration)
@@ -226,18 +243,59 @@ class Run:
         return lines
 
 
-def open_run(name: str, game: Game | None = None) -> tuple[Run, int | None]:
-    """A run, and a checkpoint of it, from RUN or RUN@40; to play `game`, which may be another size of its own."""
+def open_run(name: str, game: Game | None = None, trust: bool = False) -> tuple[Run, int | None]:
+    """A run and a checkpoint of it, from RUN or RUN@40, to play `game`; see Run.open."""
     folder, at, checkpoint = name.rpartition("@")
     if not at:
-        return Run.open(Path(name), game, any_size=True), None
+        return Run.open(Path(name), game, any_size=True, trust=trust), None
     if not checkpoint.isdecimal():
         raise BadRun(f"{checkpoint!r} is no checkpoint; write {folder}@40")
-    return Run.open(Path(folder), game, any_size=True), int(checkpoint)
+    return Run.open(Path(folder), game, any_size=True, trust=trust), int(checkpoint)
+
+
+def _own_game(folder: Path, spec: GameSpec | None, trust: bool) -> Game:
+    """The game that a run names, if it is a user's own from the copy in the folder of the run."""
+    if spec is None:
+        raise BadRun(f"{folder / 'config.toml'} names no game: name it as well")
+    copy = folder.resolve() / SOURCE / file_name(spec)
+    if not runs_code(spec) or not copy.is_file():
+        try:
+            return remake(spec, trust)
+        except UnknownGame as error:
+            raise BadRun(f"{folder} cannot be opened without its game: {error}; name the game's file as well") from None
+    source = read_copy(copy.parent, copy.name)
+    if not trust:
+        raise Untrusted(f"{folder} brings a game as Python code, {copy} ({describe_source(source)})")
+    if source.digest != spec.digest:
+        raise BadRun(f"{copy} is not what the run was made with: name the game's file to use that instead")
+    _tell_if_changed(Path(spec.source), spec.digest, f"{folder} goes on with its own copy, {copy}")
+    return remake(GameSpec(str(copy), spec.options, spec.digest), trust=True, strict=True)
+
+
+def _compare_digests(folder: Path, trained: str, game: Game, playing: bool) -> None:
+    """Refuse, or if `playing` warn about, a game whose source is not the one that the run was made with."""
+    then, now = split_identity(trained)[1], game.digest
+    if not then or then == now:
+        return
+    file = game.spec.source if now else f"the source of {game.name}"
+    changed = f"{file} has changed since {folder} was made (its rules are {now or 'unknown'} now and were {then})"
+    if not playing:
+        raise BadRun(f"{changed}; leave the file out and add --trust to go on with the run's own copy of the source")
+    warnings.warn(f"{changed}: its network learned other rules", ChangedRules, stacklevel=4)
+
+
+def _tell_if_changed(file: Path, digest: str, instead: str) -> None:
+    """Warn if the file that a run was made from is still there, with other rules. Nothing is executed."""
+    try:
+        now = read_source(file).digest if file.is_absolute() and file.is_file() else digest
+    except UnknownGame:
+        return
+    if now != digest:
+        warnings.warn(f"{file} has changed since: {instead}", ChangedRules, stacklevel=4)
 
 
 def first_weights(name: str, game: Game, network: Any) -> dict[str, Any]:
-    """The weights of another run's network, RUN or RUN@40, for one that begins with them."""
+    """The weights of another run, RUN or RUN@40, for a run that begins with them."""
     run, checkpoint = open_run(name, game)
     weights = run.load_player(checkpoint)[0].state_dict()
     if not fits(network, weights):
@@ -247,17 +305,17 @@ def first_weights(name: str, game: Game, network: Any) -> dict[str, Any]:
 
 
 def fits(network: Any, weights: dict[str, Any]) -> bool:
-    """Can the network take these weights?"""
+    """True if the weights have the shapes of the network's."""
     mine = {name: weight.shape for name, weight in network.state_dict().items()}
     return mine == {name: weight.shape for name, weight in weights.items()}
 
 
 def _are_kin(identity: str, game: Game) -> bool:
-    """Is a game of that identity this one, but for its options?"""
+    """True if an identity is that of `game` but for the options."""
     name, version = identity.partition("(")[0], identity.rpartition(")v")[2]
     return (name, version) == (game.name, str(game.version))
 
 
 def detached(tensors: dict[str, Any]) -> dict[str, Any]:
-    """Copies, as safetensors wants them: contiguous, none sharing its memory with another."""
+    """Copies as safetensors requires them: contiguous, and none shares memory with another."""
     return {name: tensor.detach().cpu().contiguous().clone() for name, tensor in tensors.items()}

@@ -66,6 +66,7 @@ class Root:
     best: int  # the action to play
     value: float  # the position's value for the player
     solved: bool  # are `value` and `best` proven?
+    lengths: np.ndarray  # int16 [k]: plies that the proof of each solved move looks ahead, the move included; else 0
 
 
 class Forest:
@@ -140,6 +141,15 @@ class Forest:
         """All memory that the forest may ever use."""
         arrays = [*self.trees, *self.buffer, *self.scratch]
         return sum(array.nbytes for array in arrays if isinstance(array, np.ndarray))
+
+    @property
+    def is_full(self) -> bool:
+        """True if no tree can grow any more: a search goes on, but learns little."""
+        count, max_edges = self.trees.bonus.shape
+        ends = np.arange(1, count + 1)
+        no_nodes = self.trees.used[:, 0] >= ends * (len(self.trees.nodes) // count)
+        no_edges = self.trees.used[:, 1] + max_edges > ends * (len(self.trees.edges) // count)
+        return bool(np.all(no_nodes | no_edges))
 
     # --- roots --------------------------------------------------------------------------------------------------------
 
@@ -276,7 +286,7 @@ class Forest:
             if count == 0:
                 continue
             player = block if node["mover"] == EVERYONE else int(node["mover"])
-            block_edges = self.trees.edges[first : first + count]
+            block_edges = self.settled_edges(index, first, count)
             begin = first - int(node["first"])
             order = np.argsort(block_edges["action"], kind="stable")
             visits = block_edges["visits"].astype(np.int32)
@@ -299,19 +309,52 @@ class Forest:
                     best=int(self.trees.edges[edges[index, block]]["action"]),
                     value=value,
                     solved=bool(node["solved"]),
+                    lengths=self.proof_lengths(block_edges["child"][order]),
                 )
             )
             first += count
         return found
 
-    def line(self, index: int = 0, longest: int = 20) -> list[int]:
-        """The principal variation of one tree: what is expected to be played; empty where everyone moves at once."""
+    def settled_edges(self, index: int, first: int, count: int) -> np.ndarray:
+        """A copy, EDGE [count], of edges of one tree, without the virtual loss of leaves whose evaluation is awaited.
+
+        Between two searches this is what the tree holds. During one it may be called while no tree changes.
+        """
+        edges = self.trees.edges[first : first + count].copy()
+        rows = len(self.buffer.waiting) // len(self.trees.root)
+        if rows == 1:  # one leaf a round needs no virtual loss
+            return edges
+        for row in range(index * rows, (index + 1) * rows):
+            if self.buffer.waiting[row]:
+                taken = self.buffer.path[row, : self.buffer.depths[row], 1:].ravel() - first
+                taken = taken[(taken >= 0) & (taken < count)]
+                solved = (edges["prior"][taken] < 0.0) & (edges["total"][taken] != tree.LOST)
+                mean = edges["total"][taken] / edges["visits"][taken]
+                edges["total"][taken] += np.where(solved, -mean, 1.0)
+                edges["visits"][taken] -= 1
+        return edges
+
+    def proof_lengths(self, children: np.ndarray) -> np.ndarray:
+        """For nodes int32 [k], int16 [k]: one ply more than the proof of each; 0 where there is no node or no proof."""
+        known = np.where(children >= 0, children, 0)
+        nodes = self.trees.nodes[known]
+        return np.where((children >= 0) & (nodes["solved"] != 0), nodes["length"] + 1, 0).astype(np.int16)
+
+    def line(self, index: int = 0, longest: int = 20, action: int | None = None) -> list[int]:
+        """The principal variation of one tree: the moves expected from all players; empty where everyone moves at once.
+
+        It begins with `action`, if that is given.
+        """
         self._need_roots()
         node = self.trees.nodes[self.trees.root[index]]
         if node["first"] < 0 or node["mover"] == EVERYONE:
             return []
         line = np.empty(longest, np.int32)
-        count = rounds.best_line(self.trees, index, self.conclude()[0][index, 0], line)
+        first = self.conclude()[0][index, 0]
+        if action is not None:
+            edges = self.trees.edges[node["first"] : node["first"] + node["counts"][0]]
+            first = node["first"] + np.flatnonzero(edges["action"] == action)[0]
+        count = rounds.best_line(self.trees, index, np.int32(first), line)
         return self.trees.edges["action"][line[:count]].tolist()
 
 
@@ -332,8 +375,14 @@ class _Clock:
         return left <= 0 or spent >= 1
 
     def next_portion(self, portion: int, took: float) -> int:
-        """How many simulations to run before looking at the clock again: 4 ms' worth, or 50 ms' where no clock runs."""
-        aim = 0.05 if self.deadline == math.inf else min(0.004, max(0.0005, self.deadline - time.perf_counter()))
+        """The number of simulations to run before the clock is read again.
+
+        They take 4 ms where a time limit runs, 10 ms where only `progress` is called, else 50 ms.
+        """
+        if self.deadline < math.inf:
+            aim = min(0.004, max(0.0005, self.deadline - time.perf_counter()))
+        else:
+            aim = 0.05 if self.progress is None else 0.01
         return max(1, min(1_000_000, int(portion * min(8.0, aim / max(took, 1e-7)))))
 
 

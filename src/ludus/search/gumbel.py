@@ -54,7 +54,8 @@ def halving(considered: int, simulations: int) -> list[int]:
 
 
 def improve(rule, trees, tree, node, first, count, player):
-    """Into trees.scratch: log prior + the weighted value of each edge, with a guess for those unvisited."""
+    """Into trees.scratch: log prior + the weighted value of each edge. Returns the value that stands for unvisited
+    edges, and the weight."""
     total = 0
     most = 0
     mass = 0.0
@@ -77,6 +78,7 @@ def improve(rule, trees, tree, node, first, count, player):
         scratch[i] = logarithm(scratch[i])
     for i in range(count):
         scratch[i] += np.float32(scale * (0.5 + 0.5 * edge_value(trees.edges[first + i], unseen)))
+    return unseen, scale
 
 
 def softmax(trees, tree, count):
@@ -127,6 +129,32 @@ def select(rule, trees, tree, node, first, count, player):
             highest = score
             best = first + i
     return best
+
+
+def explain(rule, trees, tree, node, first, count, player, q, u):
+    """At the root, q + u is the score of `select` divided by the weight of a value: u holds the log prior and the
+    noise, and is -inf for moves that halving leaves out. Below the root the score is the lead of the improved policy
+    over an edge's share of the visits. That is no sum with q, and u is the score less q."""
+    unseen, scale = improve(rule, trees, tree, node, first, count, player)
+    block = [trees.edges[index] for index in range(first, first + count)]
+    q[:] = [edge_value(edge, unseen) for edge in block]
+    lost = np.array([edge.total == LOST for edge in block])
+    if node == trees.root[tree]:
+        offset = first - trees.nodes[node].first
+        row = min(count, rule.schedule.shape[0] - 1)
+        wanted = rule.schedule[row, min(trees.done[tree], rule.schedule.shape[1] - 1)]
+        visits = np.array([edge.visits for edge in block]) - trees.before[tree, offset : offset + count]
+        scores = trees.scratch[tree, :count] + trees.bonus[tree, offset : offset + count]
+        u[:] = (scores - 0.5 * scale) / (0.5 * scale) - q
+        considered = ~lost & (visits == wanted)
+        if considered.any():  # if none is, the best of all goes on
+            u[~considered] = -np.inf
+    else:
+        softmax(trees, tree, count)
+        visits = np.array([edge.visits for edge in block])
+        u[:] = trees.scratch[tree, :count] - visits / (1.0 + visits.sum()) - q
+    if not lost.all():
+        u[lost] = -np.inf
 
 
 def decide(rule, trees, tree, node, first, count, player):

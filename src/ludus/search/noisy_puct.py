@@ -8,6 +8,7 @@ import math
 from typing import NamedTuple
 
 from ludus.rules import register
+from ludus.search.puct import explain as explain_below
 from ludus.search.puct import select as select_below
 from ludus.search.visits import LOST, edge_value, most_visited, settles
 
@@ -60,6 +61,28 @@ def select(rule, trees, tree, node, first, count, player):
             highest = score
             best = index
     return best
+
+
+def explain(rule, trees, tree, node, first, count, player, q, u):
+    if node != trees.root[tree] or rule.noise == 0.0:
+        explain_below(rule, trees, tree, node, first, count, player, q, u)
+        return
+    offset = first - trees.nodes[node].first
+    noise = total_noise(trees, tree, offset, count)
+    simulations = trees.nodes[node].visits
+    weight = rule.c * math.sqrt(max(1, simulations))
+    block = [trees.edges[index] for index in range(first, first + count)]
+    tried = [edge for edge in block if edge.visits > 0 and edge.total != LOST]
+    unseen = (trees.nodes[node].value[player] + sum(edge.total for edge in tried)) / (1 + sum(e.visits for e in tried))
+    for i, edge in enumerate(block):
+        prior = float(noisy_prior(rule, trees, tree, first + i, offset + i, noise))
+        q[i] = edge_value(edge, unseen)
+        if edge.total == LOST:
+            u[i] = -math.inf
+        elif 0 < edge.visits < math.sqrt(rule.forced * prior * simulations) and edge.prior > 0.0:
+            u[i] = math.inf
+        else:
+            u[i] = weight * prior / (1 + edge.visits)
 
 
 def decide(rule, trees, tree, node, first, count, player):

@@ -1,4 +1,4 @@
-"""Perft: how many ways there are to play on for so many plies. The classic check of a game's rules."""
+"""Perft: the number of lines of play to a depth. The classic check of a game's rules."""
 
 from typing import Any, NamedTuple
 
@@ -8,7 +8,7 @@ from ludus.errors import BadOption
 from ludus.game import Game, Position
 from ludus.native import bundle, kernel, part
 from ludus.rules import EVERYONE, outcome, play, play_together, to_move
-from ludus.search.running import Reporter, run_watched
+from ludus.search.running import Reporter, StopFlag, Stopped, run_watched
 from ludus.search.tree import copy_state, list_moves
 
 
@@ -81,13 +81,18 @@ def count_leaves(rules, levels, depth):
             level -= 1
 
 
-def perft(position: Position, depth: int, progress: Reporter | None = None) -> int:
-    """The number of sequences of `depth` moves from a position; a finished game has no moves."""
+def perft(position: Position, depth: int, progress: Reporter | None = None, stop: StopFlag | None = None) -> int:
+    """The number of sequences of `depth` moves from a position; 0 if every game ends sooner.
+
+    Raises Stopped when `stop` is set or `progress` returns False.
+    """
     if depth < 0:
         raise BadOption(f"the depth must not be negative, as {depth} is")
     if depth == 0:
         return 1
     game: Game = position.game.compile()
+    if depth > game.longest:
+        return 0
     blocks = game.players if game.simultaneous else 1
     states = game.new_states(depth + 1)
     states[0] = position.states[0]
@@ -101,6 +106,8 @@ def perft(position: Position, depth: int, progress: Reporter | None = None) -> i
         values=np.zeros(game.players, np.float32),
         control=np.zeros(2, np.int64),
     )
-    run_watched(lambda: count_leaves(game.rules, levels, depth), levels.control, progress)
+    run_watched(lambda: count_leaves(game.rules, levels, depth), levels.control, progress, stop=stop)
     game.raise_pending()
+    if levels.control[1]:
+        raise Stopped(f"stopped after {levels.control[0]:,} lines of play")
     return int(levels.control[0])

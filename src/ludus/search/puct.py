@@ -4,7 +4,7 @@ import math
 from typing import NamedTuple
 
 from ludus.rules import register
-from ludus.search.visits import LOST, jitter, most_visited, share_of_visits
+from ludus.search.visits import LOST, edge_value, jitter, most_visited, share_of_visits
 
 
 class Puct(NamedTuple):
@@ -40,6 +40,17 @@ def select(rule, trees, tree, node, first, count, player):
                 best = index
     unseen = (trees.nodes[node].value[player] + total) / (1 + visits) - rule.fpu_reduction * math.sqrt(explored)
     return untried if unseen + eagerness > highest else best
+
+
+def explain(rule, trees, tree, node, first, count, player, q, u):
+    weight = rule.c * math.sqrt(max(1, trees.nodes[node].visits))
+    block = [trees.edges[index] for index in range(first, first + count)]
+    tried = [edge for edge in block if edge.visits > 0 and edge.total != LOST]
+    mean = (trees.nodes[node].value[player] + sum(edge.total for edge in tried)) / (1 + sum(e.visits for e in tried))
+    unseen = mean - rule.fpu_reduction * math.sqrt(sum(abs(float(edge.prior)) for edge in tried))
+    for i, edge in enumerate(block):
+        q[i] = edge_value(edge, unseen)
+        u[i] = -math.inf if edge.total == LOST else weight * abs(float(edge.prior)) / (1 + edge.visits)
 
 
 def decide(rule, trees, tree, node, first, count, player):

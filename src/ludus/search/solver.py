@@ -15,7 +15,7 @@ from ludus.errors import LudusError, Unsuitable
 from ludus.game import Game, Position
 from ludus.native import bundle, kernel, part
 from ludus.rules import fingerprint, heuristic, legal, outcome, play, to_move
-from ludus.search.running import Reporter, run_watched
+from ludus.search.running import Reporter, StopFlag, run_watched
 from ludus.search.tree import copy_state
 
 EXACT, AT_LEAST, AT_MOST = 1, 2, 3
@@ -41,7 +41,12 @@ FRAME = np.dtype(
 
 
 class NotSolved(LudusError):
-    """The time ran out."""
+    """The time ran out, or the caller stopped the solver."""
+
+    def __init__(self, message: str, values: dict[int, float] | None = None):
+        super().__init__(message)
+        self.values = values or {}
+        """The exact values of the moves that were solved before, by action."""
 
 
 @dataclass
@@ -194,10 +199,12 @@ def solve(
     memory: int = 1 << 28,
     progress: Reporter | None = None,
     stack: Stack | None = None,
+    stop: StopFlag | None = None,
 ) -> Solution:
-    """The exact value of a position and of each of its moves; NotSolved after `limit` seconds.
+    """The exact value of a position and of each of its moves.
 
-    Whoever solves many positions of one game keeps a `stack` (from `prepare`): its table knows what was found before.
+    Raises NotSolved after `limit` seconds, when `stop` is set, or when `progress` returns False. To solve many
+    positions of one game, keep a `stack` from `prepare`: its table remembers earlier positions.
     """
     stack = prepare(position, memory) if stack is None else stack
     stack.control[:] = 0
@@ -214,10 +221,12 @@ def solve(
             continue
         stack.states[0] = after.states[0]
         left = None if limit is None else began + limit - time.perf_counter()
-        value = run_watched(lambda: alpha_beta(game.rules, stack, -1.0, 1.0), stack.control, progress, left)
+        value = run_watched(lambda: alpha_beta(game.rules, stack, -1.0, 1.0), stack.control, progress, left, stop)
         game.raise_pending()
         if stack.control[1]:
-            raise NotSolved(f"not solved within {limit:g} s, after {stack.control[0]:,} positions")
+            late = limit is not None and time.perf_counter() - began >= limit
+            why = f"not solved within {limit:g} s" if late else "stopped"
+            raise NotSolved(f"{why}, after {stack.control[0]:,} positions", values)
         values[action] = sign * value
     best = max(values.values())
     return Solution(

@@ -43,6 +43,7 @@ def node_dtype(players: int, blocks: int) -> np.dtype:
             ("first", np.int32),  # first edge of the first block
             ("mover", np.int8),  # a player, or EVERYONE
             ("solved", np.int8),  # is `value` exact?
+            ("length", np.int16),  # plies that the proof of a solved node looks ahead
             ("counts", np.int32, (blocks,)),  # edges in each block
             ("value", np.float32, (players,)),  # the evaluation, or the exact value
             ("key", np.uint64),  # fingerprint of the position where transpositions are on, else a serial number
@@ -142,6 +143,7 @@ def add_node(rules, trees, tree, position, i, over, values):
     node.visits = 0
     node.first = NOTHING
     node.solved = over
+    node.length = 0
     node.key = key
     for player in range(node.value.size):
         node.value[player] = values[player] if over else 0.0
@@ -216,6 +218,13 @@ def follow(trees, tree, path_row):
     if path_row.size == 2 or trees.nodes[path_row[0]].mover != EVERYONE:
         return np.int64(trees.edges[path_row[1]].child)
     return np.int64(trees.joints[tree, joint_slot(trees, tree, joint_key(trees, path_row))].child - 1)
+
+
+@kernel
+def find_children(trees, tree, rows, children):
+    """For rows of a node and chosen edges, int32 [k, 1 + D], the nodes that they lead to, int32 [k] (see `follow`)."""
+    for i in range(children.size):
+        children[i] = follow(trees, tree, rows[i])
 
 
 @part
@@ -306,7 +315,8 @@ def prove(trees, path, depth, child):
     A node is solved by a move that gives its mover 1, the most there is, or when all its moves are solved. Among more
     players than two rivals, moves that are best for the mover may differ for the others: then the node stays unsolved,
     for its value would hang on a choice that the mover does not care about. (Where a move gives 1, it is taken for the
-    one that will be played.) Joint moves are never solved.
+    one that will be played.) Joint moves are never solved. The proof of a win looks one ply further than that of the
+    winning move, any other proof one ply further than the longest of all moves.
     """
     for level in range(depth - 1, -1, -1):
         index, edge_index = path[level, 0], path[level, 1]
@@ -321,11 +331,13 @@ def prove(trees, path, depth, child):
             edge.total = np.float64(value) * edge.visits
         edge.prior = -abs(edge.prior)
         best = child
+        length = trees.nodes[child].length
         if value < 1.0:
             for e in range(node.first, node.first + node.counts[0]):
                 other = trees.edges[e].child
                 if other == NOTHING or not trees.nodes[other].solved:
                     return
+                length = max(length, trees.nodes[other].length)
                 if trees.nodes[other].value[mover] > trees.nodes[best].value[mover]:
                     best = np.int64(other)
             if not trees.zero_sum:
@@ -337,5 +349,6 @@ def prove(trees, path, depth, child):
                                 return
         for player in range(node.value.size):
             node.value[player] = trees.nodes[best].value[player]
+        node.length = length + 1
         node.solved = 1
         child = np.int64(index)

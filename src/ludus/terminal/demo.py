@@ -30,7 +30,7 @@ def run_demo(minutes: float, folder: str | None) -> None:
     player = f"zero:{where}:{SIMULATIONS}"
     for other, games in MATCHES:
         print(f"\n{player} against {other}:")
-        run_match(game, (player, other), games, seed=1, opening=2)
+        run_match(game, (player, other), games, seed=1, openings=2)
     show_learning(run)
     print(f"\nPlay against it: ludus play connect4 --against zero:{where}")
 

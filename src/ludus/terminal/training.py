@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import signal
 import time
 from pathlib import Path
@@ -12,7 +13,8 @@ from rich.live import Live
 
 from ludus.errors import BadOption
 from ludus.runs.config import Config, read_toml, with_settings
-from ludus.terminal.show import describe, new_table, print_table, terminal
+from ludus.terminal.show import describe, new_table, print_table, terminal, typed
+from ludus.terminal.trust import with_trust
 
 if TYPE_CHECKING:
     from ludus.game import Game
@@ -44,6 +46,7 @@ def start_training(
     steps: int | None,
     start: str | None = None,
     tensorboard: bool = False,
+    trust: bool = False,
 ) -> Run:
     for name, value in (("--minutes", minutes), ("--games", games), ("--steps", steps)):
         if value is not None and value <= 0:
@@ -53,9 +56,9 @@ def start_training(
             raise BadOption("--resume goes on with the settings of the run: no --recipe, --run, --set or --from")
         from ludus.runs.run import Run
 
-        run = Run.open(Path(resume), game)
+        run = with_trust(trust, lambda trust: Run.open(Path(resume), game, trust=trust))
     else:
-        run = _new_run(game, folder, recipe, given, minutes, games, steps, start)
+        run = _new_run(game, folder, recipe, given, minutes, games, steps, start, trust)
     train(run, minutes, games, steps, Board(run) if tensorboard else None)
     return run
 
@@ -69,18 +72,19 @@ def _new_run(
     games: int | None,
     steps: int | None,
     start: str | None,
+    trust: bool,
 ) -> Run:
-    from ludus.registry import make
+    from ludus.registry import remake
     from ludus.runs.run import Run, first_weights
     from ludus.train.preflight import measure, plan, settings_for
 
     settings: dict[str, Any] = {}
     if recipe is not None:
-        name, options, settings = read_toml(find_recipe(recipe))
-        if game is None and name is not None:
-            game = make(name, **options)
+        spec, settings = read_toml(find_recipe(recipe))
+        if game is None and spec is not None:
+            game = with_trust(trust, lambda trust: remake(spec, trust))
     if start is not None:
-        game, inherited = _begin_from(start, game)
+        game, inherited = _begin_from(start, game, trust)
         settings = {**inherited, **settings}
     if game is None:
         raise BadOption("name a GAME to train, or a --recipe, or a run to --resume; see ludus train --help")
@@ -104,12 +108,12 @@ def _new_run(
     return Run.create(where, game, config)
 
 
-def _begin_from(name: str, game: Game | None) -> tuple[Game, dict[str, Any]]:
-    """The game, that of another run where none is given, and the settings of one that begins with its weights."""
+def _begin_from(name: str, game: Game | None, trust: bool) -> tuple[Game, dict[str, Any]]:
+    """The game, by default that of the run `name`, and the settings of a run that begins with its weights."""
     from ludus.runs.files import BadRun
     from ludus.runs.run import NETWORK, open_run
 
-    run, checkpoint = open_run(name, game)
+    run, checkpoint = with_trust(trust, lambda trust: open_run(name, game, trust))
     if checkpoint is None and not run.checkpoints():
         raise BadRun(f"{run.folder} has no checkpoint yet")
     at = run.checkpoints()[-1] if checkpoint is None else checkpoint
@@ -197,8 +201,9 @@ def train(run: Run, minutes: float | None, games: int | None, steps: int | None,
         finally:
             signal.signal(signal.SIGINT, before)
     if interrupted:
-        print(f"Stopped after iteration {trainer.iteration}. Go on: ludus train --resume {run.folder}")
-    print(f"Play against it: ludus play {run.game.name} --against zero:{run.folder}")
+        own = " --trust" if run.game.digest else ""
+        print(f"Stopped after iteration {trainer.iteration}. Go on: ludus train --resume {run.folder}{own}")
+    print(f"Play against it: ludus play {typed(run.game)} --against zero:{run.folder}")
 
 
 def time_left(trainer: Trainer, seconds: float | None, games: int | None, steps: int | None) -> float:
@@ -257,18 +262,22 @@ class Board:
         self.writer.flush()
 
 
-def export_onnx(run: str, file: str) -> None:
-    """Write a run's network as ONNX, and compare what both say about random planes."""
+def export_onnx(run: str, file: str, trust: bool = False) -> None:
+    """Write a run's network, with the spec of its game, as ONNX, and compare it with PyTorch on random planes."""
     import numpy as np
+    import onnx
 
     from ludus.nets.engines import OnnxEngine, TorchEngine
     from ludus.nets.onnx import write_onnx
     from ludus.runs.files import write_bytes, write_whole
     from ludus.runs.run import open_run
 
-    opened, checkpoint = open_run(run)
+    opened, checkpoint = with_trust(trust, lambda trust: open_run(run, trust=trust))
     network, facts = opened.load_player(checkpoint)
-    model = write_onnx(network)
+    described = onnx.load_model_from_string(write_onnx(network))
+    about = {"game": json.dumps(opened.game.spec.json()), "iteration": str(facts["iteration"])}
+    onnx.helper.set_model_props(described, {f"ludus.{key}": value for key, value in about.items()})
+    model = described.SerializeToString()
     planes = np.random.default_rng(0).random((64, *network.sizes.observation), np.float32)
     answers = []
     for engine in (OnnxEngine(), TorchEngine()):

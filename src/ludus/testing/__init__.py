@@ -26,7 +26,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ludus import rules as generic
-from ludus.errors import LudusError, describe_error
+from ludus.errors import LudusError, Unsuitable, describe_error
 from ludus.game import Game
 from ludus.registry import make
 from ludus.rules import REQUIRED, SIGNATURES
@@ -79,6 +79,7 @@ def check_game(game: Game | str | os.PathLike[str], games: int = 20, seed: int =
     made = copy.copy(game) if isinstance(game, Game) else _make(game)
     made.compiled = False  # positions are looked at in plain Python; the machine code runs beside it
     check_declarations(made)
+    check_spec(made)
     run, fingerprints = Lockstep(made, seed), Fingerprints()
     play_game(run, fingerprints, 0)  # what is wrong in plain Python is found before anything is compiled
     run.compile()
@@ -132,7 +133,7 @@ def _check_position(run: Lockstep, fingerprints: Fingerprints, facts: Facts) -> 
 def _summary(run: Lockstep) -> tuple[list[str], list[str]]:
     game = run.game
     checked = [
-        "the functions and sizes are there",
+        "the functions and sizes are there; the options make the same game again",
         "reset writes the whole state, and the same one for the same seed",
         "legal gives distinct ids in range, at least one for someone, no more than most_legal",
         f"outcome writes every value, from -1 to 1{', adding up to 0' if game.zero_sum else ''}",
@@ -230,6 +231,23 @@ def check_declarations(game: Game) -> None:
         need(game.has(name) or not wanted, f"{given}, so the file must define {name}({SIGNATURES[name]})")
     need(shape is not None or not game.has("observe"), "observe is there, so setup() must set observation, its shape")
     need(game.graph is not None or not game.has("graph"), "graph is there, so setup() must set self.graph, its sizes")
+
+
+def check_spec(game: Game) -> None:
+    """The spec makes the same game again; a class that is in no file of its own has none."""
+    try:
+        spec = game.spec
+    except Unsuitable:
+        return
+    try:
+        again = make(spec).identity
+    except LudusError as error:
+        again = f"an error: {error}"
+    if again != game.identity:
+        raise BrokenPromise(
+            f"{type(game).__name__}: options_in_use() must give the options that make the game again; "
+            f"{dict(spec.options)} make {again}, not {game.identity}"
+        )
 
 
 def check_places(game: Game, need: Callable[[object, str], None]) -> None:

@@ -1,0 +1,672 @@
+"""`ludus.Session`: a game under way, between people and agents.
+
+    session = ludus.Session("connect4", ["human", "uct:1s"])
+    session.play("d")          # the person's move
+    session.think()            # the agent's move
+    print(session.position, session.history)
+
+Front ends show a session and hand the wishes of people to it. It decides nothing but what the rules decide.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ludus.agents.agent import Agent, Choice, player_asked
+from ludus.agents.budget import Budget
+from ludus.agents.human import HumanAgent, read_move
+from ludus.agents.naming import make_agent, parse
+from ludus.agents.search import Thinking, think
+from ludus.agents.snapshot import Snapshot
+from ludus.api import events
+from ludus.api.clock import Clocks, TimeControl
+from ludus.api.result import RESIGNATION, TIME, Result, result_by_agreement, result_by_loss, result_by_rules
+from ludus.errors import BadAgent, BadOption, IllegalMove
+from ludus.game import Game, Position
+from ludus.registry import make
+from ludus.rules import EVERYONE
+
+if TYPE_CHECKING:
+    from ludus.game import Action
+
+HUMAN = "human"
+ADVISER = "uct:10000"
+"""The agent that gives hints, unless another is named."""
+
+OnSnapshot = Callable[[Snapshot], object]
+
+
+@dataclass(frozen=True)
+class Ply:
+    """One move of the game, or the moves of all players at once."""
+
+    action: Action
+    move: str
+    choices: tuple[Choice, ...] = ()
+    """What each player who moved chose and expected; empty for moves that were played before the session."""
+    by: tuple[str, ...] = ()
+    """Who made each choice: the names of the seats at that time."""
+    left: tuple[float | None, ...] | None = None
+    """The seconds that each player had left after the move; None for a player without a clock."""
+
+
+class _Seat:
+    """A person or an agent. An agent of a name is made when it is first asked, unless it was given as an object."""
+
+    def __init__(self, given: Agent | str):
+        self.name = given if isinstance(given, str) else given.name
+        self.agent = None if isinstance(given, str) else given
+        self.is_person = isinstance(given, HumanAgent) or (isinstance(given, str) and given.split(":")[0] == HUMAN)
+        self.is_ready = self.is_person
+
+    def make(self, game: Game, seed: int) -> Agent:
+        if self.is_person:
+            raise BadAgent("a person sits here: play a move for them")
+        if self.agent is None:
+            self.agent = make_agent(self.name, game, seed)
+        return self.agent
+
+
+class _Task:
+    """An agent's thinking about one move."""
+
+    def __init__(self, position: Position, seat: _Seat):
+        self.position, self.seat = position, seat
+        self.stop, self.done, self.cancelled = threading.Event(), threading.Event(), False
+
+
+class Session:
+    """A game under way: seats, moves, undo and redo, clocks, resignation, and its record.
+
+    It may be used from several threads. One lock protects it; every method is short but `think`, `advance`, `hint` and
+    `prepare`, which let an agent work without the lock. `on_event` is called with objects of `ludus.api.events`, in
+    order and while the lock is held: it must return soon and must not wait for another thread that uses the session.
+    Snapshots of agents come without the lock.
+    """
+
+    def __init__(
+        self,
+        start: Position | Game | str,
+        seats: Sequence[Agent | str] | None = None,
+        *,
+        text: str | None = None,
+        moves: Sequence[str] = (),
+        seed: int = 0,
+        clocks: TimeControl | str | Sequence[TimeControl | str | None] | None = None,
+        on_event: Callable[[events.Event], object] | None = None,
+        monotonic: Callable[[], float] = time.monotonic,
+    ):
+        """A game from `start`: a position with its history, a game, or a game's name.
+
+        Of a game, it begins with the position that `text` describes, else with the first one, random set-ups drawn from
+        `seed`; `moves` are played there. `seats`: for each player "human", the name of an agent, or an agent; all human
+        by default. The agent of player p draws from `seed` + p. `clocks`: a time control for all, such as "5min+2s", or
+        one or None for each player. The clocks stand still until the first move, or `resume`.
+        """
+        game = make(start) if isinstance(start, str) else start if isinstance(start, Game) else start.game
+        self.game: Game = game
+        self.seed = seed
+        self._lock = threading.RLock()
+        self._on_event = on_event
+        position = start if isinstance(start, Position) else game.start(seed) if text is None else game.parse(text)
+        for number, move in enumerate(moves, 1):
+            try:
+                position = position.play(move)
+            except IllegalMove as error:
+                raise IllegalMove(f"move {number}: {error}") from None
+        self._line = position.history
+        self._plies = [Ply(action, move) for action, move in _moves_of(position)]
+        self._ply = len(self._plies)
+        self._hidden: dict[int, tuple[Choice, str]] = {}
+        """Where everyone moves at once, the moves made so far."""
+        self._end: Result | None = None
+        """The result, where the game did not end by its rules."""
+        self._draw_offers: set[int] = set()
+        self._tasks: dict[int, _Task] = {}
+        self._advisers: dict[str, Agent] = {}
+        self._clocks = Clocks(_controls(clocks, game.players), monotonic)
+        self._running = False
+        given = [HUMAN] * game.players if seats is None else list(seats)
+        if len(given) != game.players:
+            raise BadOption(f"{game.name} has {game.players} players: a session needs as many seats, not {len(given)}")
+        self._seats = [_Seat(seat) for seat in given]
+        for player, seat in enumerate(self._seats):
+            if not seat.is_person:
+                seat.make(game, seed + player)  # a name that means nothing is refused now
+            elif isinstance(given[player], str):
+                parse(seat.name)
+
+    # --- what there is to see -----------------------------------------------------------------------------------------
+
+    @property
+    def position(self) -> Position:
+        return self._line[self._ply]
+
+    @property
+    def players(self) -> list[str]:
+        """What the game calls its players."""
+        return [self.game.player_name(player) for player in range(self.game.players)]
+
+    @property
+    def seats(self) -> list[str]:
+        """Who plays: "human" or the agent's name, for each player."""
+        return [seat.name for seat in self._seats]
+
+    @property
+    def people(self) -> list[int]:
+        """The players whose seat a person has."""
+        return [player for player, seat in enumerate(self._seats) if seat.is_person]
+
+    @property
+    def ply(self) -> int:
+        """The number of moves that led to the present position."""
+        return self._ply
+
+    @property
+    def plies(self) -> list[Ply]:
+        """All moves of the game, those that were undone and can be redone included."""
+        with self._lock:
+            return list(self._plies)
+
+    @property
+    def history(self) -> list[str]:
+        """The moves that led to the present position, in notation."""
+        with self._lock:
+            return [ply.move for ply in self._plies[: self._ply]]
+
+    @property
+    def last_move(self) -> str | None:
+        with self._lock:
+            return self._plies[self._ply - 1].move if self._ply else None
+
+    @property
+    def waiting_for(self) -> list[int]:
+        """The players whose move is awaited; empty when the game is over."""
+        with self._lock:
+            if self.result is not None:
+                return []
+            players = range(self.game.players)
+            return [player for player in players if self.position.actions_of(player) and player not in self._hidden]
+
+    @property
+    def result(self) -> Result | None:
+        """How the game ended; None while it goes on."""
+        with self._lock:
+            if self._end is not None:
+                return self._end
+            return result_by_rules(self.game, self.position.values) if self.position.is_over else None
+
+    @property
+    def is_over(self) -> bool:
+        return self.result is not None
+
+    @property
+    def left(self) -> tuple[float | None, ...]:
+        """The seconds that each player has left; None for a player without a clock."""
+        with self._lock:
+            return self._clocks.left
+
+    @property
+    def expectations(self) -> list[dict[int, float]]:
+        """For each move of the game, what each agent that moved expected for its player, in [-1, 1]."""
+        return [
+            {choice.player: choice.value for choice in ply.choices if choice.value is not None} for ply in self.plies
+        ]
+
+    def moves(self, player: int | None = None) -> list[str]:
+        """The legal moves of a player, in notation; empty if that player's move is not awaited."""
+        with self._lock:
+            who = self.waiting_for if player is None else [player] if player in self.waiting_for else []
+            position = self.position
+            return [
+                self.game.write_move(position.state, each, action)
+                for each in who
+                for action in position.actions_of(each)
+            ]
+
+    @property
+    def json(self) -> dict[str, Any]:
+        """All that a front end shows, ready for json.dumps. Moves that are still hidden are not in it."""
+        with self._lock:
+            result = self.result
+            return {
+                "position": self.position.json,
+                "players": self.players,
+                "seats": self.seats,
+                "people": self.people,
+                "ply": self._ply,
+                "moves": [ply.move for ply in self._plies],
+                "expectations": self.expectations,
+                "waiting_for": self.waiting_for,
+                "thinking": sorted(self._tasks),
+                "left": list(self._clocks.left),
+                "running": list(self._clocks.running),
+                "result": None if result is None else vars(result),
+            }
+
+    # --- moves --------------------------------------------------------------------------------------------------------
+
+    def play(self, move: str | Action, player: int | None = None) -> Position:
+        """Make a move, in notation or as an action id, for a player (by default the only one whose move is awaited).
+
+        Where everyone moves at once it stays hidden until all have moved; a move of all players (a tuple of ids, or in
+        notation joined by commas) is played at once. Playing after `undo` discards the moves that were undone. Returns
+        the position after it.
+        """
+        with self._lock:
+            self._need_game()
+            position = self.position
+            if player is None and position.to_move == EVERYONE and len(self.waiting_for) > 1:
+                self._play_joint(move)
+                return self.position
+            player = self._awaited(player)
+            action = read_move(position, player, move) if isinstance(move, str) else move
+            if action not in position.actions_of(player):
+                raise IllegalMove(f"action {action} is not legal for {self.players[player]} in this position")
+            self._submit(_choice(position, player, int(action)), self._seats[player].name)
+            return self.position
+
+    def _play_joint(self, move: str | Action) -> None:
+        position = self.position
+        joint = position.action_of(move) if isinstance(move, str) else move
+        if not isinstance(joint, tuple):
+            raise IllegalMove(f"everyone moves at once here: say for which player {move!r} is")
+        position.play(joint)  # refuses an illegal one before anything is done
+        for player in self.waiting_for:
+            self._submit(_choice(position, player, joint[player]), self._seats[player].name)
+
+    def _submit(self, choice: Choice, by: str) -> None:
+        """Take a legal move, and play it as soon as all have moved."""
+        self._resume()
+        self._clocks.run(player for player in self._clocks.running if player != choice.player)
+        self._clocks.add_increment(choice.player)
+        self._hidden[choice.player] = choice, by
+        if self.waiting_for:
+            self._run_clocks()
+            self._emit(events.MoveHidden(choice.player))
+            return
+        position = self.position
+        made = [self._hidden[player] for player in sorted(self._hidden)]
+        action: Action = choice.action
+        if position.to_move == EVERYONE:
+            chosen = {each.player: each.action for each, _ in made}
+            action = tuple(chosen.get(player, -1) for player in range(self.game.players))
+        after = position.play(action)
+        self._hidden = {}
+        self._draw_offers = set()
+        del self._line[self._ply + 1 :], self._plies[self._ply :]
+        self._line.append(after)
+        choices, names = tuple(each for each, _ in made), tuple(name for _, name in made)
+        self._plies.append(Ply(action, position.notation(action), choices, names, self._clocks.left))
+        self._ply += 1
+        self._run_clocks()
+        self._emit(events.MovePlayed(self._ply, action, self._plies[-1].move, after))
+        if after.is_over:
+            self._emit(events.GameOver(result_by_rules(self.game, after.values)))
+
+    def undo(self, plies: int = 1) -> None:
+        """Go back by some moves. The end of the game by resignation, agreement or time counts as one of them."""
+        with self._lock:
+            back = plies - 1 if self._end is not None else plies
+            if not 0 <= back <= self._ply:
+                raise IllegalMove("there is no move to take back")
+            self._go_to(self._ply - back)
+
+    def redo(self, plies: int = 1) -> None:
+        """Play undone moves again."""
+        with self._lock:
+            if self._ply + plies > len(self._plies):
+                raise IllegalMove("there is no undone move to play again")
+            self._go_to(self._ply + plies)
+
+    def jump(self, ply: int) -> None:
+        """Go to the position after `ply` moves. All moves of the game stay, until another one is played there."""
+        with self._lock:
+            if not 0 <= ply <= len(self._plies):
+                raise IllegalMove(f"there is no ply {ply}; the game has 0 to {len(self._plies)}")
+            self._go_to(ply)
+
+    def take_back(self, players: Sequence[int] | None = None) -> None:
+        """Undo up to the last earlier position in which one of these players (by default people) had a choice."""
+        with self._lock:
+            who = self.people if players is None else players
+            for ply in range(self._ply - 1, -1, -1):
+                if any(self._line[ply].actions_of(player) for player in who):
+                    self._go_to(ply)
+                    return
+            raise IllegalMove("there is no move of yours to take back")
+
+    def _go_to(self, ply: int) -> None:
+        """Make another position of the game the present one. The clocks show what they did then, and stand still."""
+        self._ply = ply
+        self._hidden, self._end, self._draw_offers = {}, None, set()
+        self._running = False
+        left = self._plies[ply - 1].left if ply else None
+        self._clocks.set(left or (None,) * self.game.players)
+        self._emit(events.PlyChanged(ply))
+
+    def resign(self, player: int | None = None) -> None:
+        """A player gives up and loses; by default the only one whose move is awaited."""
+        with self._lock:
+            self._need_game()
+            loser = self._awaited(None) if player is None else player
+            if not 0 <= loser < self.game.players:
+                raise BadOption(f"there is no player {loser}; players are numbered 0 to {self.game.players - 1}")
+            self._finish(result_by_loss(self.game, loser, RESIGNATION))
+
+    def offer_draw(self, player: int) -> bool:
+        """A person offers a draw, or accepts one: True if all people have, which ends the game.
+
+        Only in zero-sum games without agents: an agent agrees to nothing. A move withdraws all offers.
+        """
+        with self._lock:
+            self._need_game()
+            if not self.game.zero_sum or len(self.people) < self.game.players:
+                raise BadOption("a draw can be agreed only among people, and only in a zero-sum game")
+            self._draw_offers.add(player)
+            if self._draw_offers < set(self.people):
+                return False
+            self._finish(result_by_agreement(self.game))
+            return True
+
+    def _finish(self, result: Result) -> None:
+        self._end = result
+        self._hidden = {}
+        self._run_clocks()
+        self._emit(events.GameOver(result))
+
+    def _need_game(self) -> None:
+        self._check_flags()
+        if self.result is not None:
+            raise IllegalMove("the game is over; go back with undo to play on")
+
+    def _awaited(self, player: int | None) -> int:
+        """A player whose move is awaited: the one given, or the only one."""
+        waiting = self.waiting_for
+        if player is None:
+            if len(waiting) != 1:
+                raise IllegalMove("several players move at once here: say for which one")
+            return waiting[0]
+        if player not in waiting:
+            if player in self._hidden:
+                raise IllegalMove(f"{self.players[player]} has moved already, and waits for the others")
+            player_asked(self.position, player)  # says why not
+        return player
+
+    # --- records ------------------------------------------------------------------------------------------------------
+
+    def record(self) -> dict[str, Any]:
+        """The whole game, ready for json.dumps: `from_record` goes on with it. Hidden moves are not in it."""
+        from ludus.api.record import write_record
+
+        with self._lock:
+            return write_record(self)
+
+    @classmethod
+    def from_record(
+        cls,
+        data: dict[str, Any] | str,
+        game: Game | None = None,
+        seats: Sequence[Agent | str] | None = None,
+        **options: Any,
+    ) -> Session:
+        """The game that `record` wrote, as a dictionary or as JSON text, at the ply where it was, with clocks stopped.
+
+        No code that the data names is run: a game that is not built in must be given as `game`. Agents are made when
+        they are first asked for a move. `seats` replaces those of the record; `options` are those of Session.
+        """
+        from ludus.api.record import read_record
+
+        recorded = read_record(data, game)
+        names = recorded.seats if seats is None else seats
+        people = [HUMAN] * len(recorded.seats)
+        session = cls(recorded.last, people, seed=recorded.seed, clocks=recorded.clocks, **options)
+        if seats is None:
+            session._seats = [_Seat(name) for name in names]  # not made yet: they may lie on another machine
+        else:
+            for player, seat in enumerate(names):
+                session.set_seat(player, seat)
+        session._plies = recorded.plies
+        session._go_to(recorded.ply)
+        session._clocks.set(recorded.left)
+        session._end = recorded.end
+        return session
+
+    # --- clocks -------------------------------------------------------------------------------------------------------
+
+    def resume(self) -> None:
+        """Let the clocks run of all players whose move is awaited. The first move does it too."""
+        with self._lock:
+            self._resume()
+
+    def pause(self) -> None:
+        """Stop the clocks until the next move, or `resume`."""
+        with self._lock:
+            self._running = False
+            self._run_clocks()
+
+    def tick(self) -> tuple[float | None, ...]:
+        """Read the clocks: the game ends if a player's time is up. A front end calls this a few times a second."""
+        with self._lock:
+            self._check_flags()
+            left = self._clocks.left
+            self._emit(events.ClockTicked(left, self._clocks.running))
+            return left
+
+    def _resume(self) -> None:
+        self._running = True
+        self._run_clocks()
+
+    def _run_clocks(self) -> None:
+        self._clocks.run(self.waiting_for if self._running else ())
+
+    def _check_flags(self) -> None:
+        loser = self._clocks.fallen()
+        if loser is not None and self.result is None:
+            self._finish(result_by_loss(self.game, loser, TIME))
+
+    # --- agents -------------------------------------------------------------------------------------------------------
+
+    def set_seat(self, player: int, seat: Agent | str) -> None:
+        """Give a seat to a person or an agent, at any time. An agent that thinks for that seat is cancelled."""
+        if not 0 <= player < self.game.players:
+            raise BadOption(f"there is no player {player}; players are numbered 0 to {self.game.players - 1}")
+        made = _Seat(seat)
+        if not made.is_person:
+            made.make(self.game, self.seed + player)
+        elif isinstance(seat, str):
+            parse(seat)
+        with self._lock:
+            self._seats[player] = made
+            self._emit(events.SeatChanged(player, made.name))
+
+    def prepare(self) -> None:
+        """Get all agents ready for the game (compiling, loading). The clocks stand still meanwhile."""
+        with self._lock:
+            waiting = [(player, seat) for player, seat in enumerate(self._seats) if not seat.is_ready]
+            if not waiting:
+                return
+            self._clocks.run(())
+        try:
+            for player, seat in waiting:
+                seat.make(self.game, self.seed + player).new_game(self.seed + player)
+                seat.is_ready = True
+        finally:
+            with self._lock:
+                self._run_clocks()
+
+    def think(
+        self,
+        player: int | None = None,
+        budget: Budget | str | int | None = None,
+        on_snapshot: OnSnapshot | None = None,
+        every: float = 0.1,
+    ) -> Choice | None:
+        """Let an agent whose move is awaited think, and play its move. Returns its choice.
+
+        `player` is by default the only agent whose move is awaited. `budget` is by default a share of the clock, or the
+        agent's own. `on_snapshot` and the event AgentThinks show a search every `every` seconds. `stop` makes the agent
+        move at once. None if the move was not played: it was cancelled, or the game went on without it.
+        """
+        self.prepare()
+        who, task = self._begin_task(player)
+
+        def is_stopped() -> bool:
+            self._look_at_clocks()
+            return task.stop.is_set() or not self._is_wanted(task, who)
+
+        def show(snapshot: Snapshot) -> None:
+            if on_snapshot is not None:
+                on_snapshot(snapshot)
+            self._emit(events.AgentThinks(who, snapshot))
+
+        try:
+            agent = task.seat.make(self.game, self.seed + who)
+            allowed = self._budget(who) if budget is None else budget
+            choice, last = think(agent, task.position, allowed, who, _watcher(show, every), is_stopped)
+            if choice.action not in task.position.actions_of(who):
+                raise BadAgent(f"{agent.name} chose a move that is not legal in the position {task.position.text}")
+            show(last)
+            with self._lock:
+                self._check_flags()
+                if task.cancelled or not self._is_wanted(task, who):
+                    return None
+                self._submit(choice, task.seat.name)
+                return choice
+        finally:
+            with self._lock:
+                del self._tasks[who]
+                task.done.set()
+
+    def _begin_task(self, player: int | None) -> tuple[int, _Task]:
+        """The player whose agent thinks now, and its task. Waits for the end of a task that is no longer wanted."""
+        while True:
+            with self._lock:
+                self._need_game()
+                agents = [each for each in self.waiting_for if not self._seats[each].is_person]
+                who = self._awaited(agents[0] if player is None and len(agents) == 1 else player)
+                before = self._tasks.get(who)
+                if before is None:
+                    task = self._tasks[who] = _Task(self.position, self._seats[who])
+                    self._resume()
+                    return who, task
+                if self._is_wanted(before, who) and not before.cancelled:
+                    raise BadAgent(f"{self._seats[who].name} is thinking about this move already")
+            before.done.wait()
+
+    def advance(self, on_snapshot: OnSnapshot | None = None) -> list[int]:
+        """Let every agent move whose move is awaited. Returns the players that moved; none if a person must move, or
+        the game is over."""
+        moved = []
+        for player in self.waiting_for:
+            if player not in self.people and self.think(player, on_snapshot=on_snapshot) is not None:
+                moved.append(player)
+        return moved
+
+    def stop(self, player: int | None = None) -> None:
+        """Make the agents that think (or one of them) move at once, with their best move so far."""
+        with self._lock:
+            for each, task in self._tasks.items():
+                if player in (None, each):
+                    task.stop.set()
+
+    def cancel(self, player: int | None = None) -> None:
+        """Make the agents that think (or one of them) stop, without a move."""
+        with self._lock:
+            for each, task in self._tasks.items():
+                if player in (None, each):
+                    task.cancelled = True
+                    task.stop.set()
+
+    def hint(
+        self,
+        player: int | None = None,
+        agent: Agent | str = ADVISER,
+        budget: Budget | str | int | None = None,
+        on_snapshot: OnSnapshot | None = None,
+        every: float = 0.1,
+    ) -> Choice:
+        """What an agent would play for a player whose move is awaited. Nothing is played."""
+        with self._lock:
+            self._need_game()
+            player, position = self._awaited(player), self.position
+            if isinstance(agent, str):
+                if agent not in self._advisers:
+                    self._advisers[agent] = make_agent(agent, self.game, self.seed)
+                agent = self._advisers[agent]
+        watch = None if on_snapshot is None else _watcher(on_snapshot, every)
+        return think(agent, position, budget, player, watch, lambda: self.position is not position)[0]
+
+    def _is_wanted(self, task: _Task, player: int) -> bool:
+        """True if the position and the seat are still those that an agent thinks about."""
+        return (
+            self._end is None
+            and self.position is task.position
+            and player not in self._hidden
+            and self._seats[player] is task.seat
+        )
+
+    def _look_at_clocks(self) -> None:
+        """Check the flags while an agent thinks, unless another thread holds the lock."""
+        if self._lock.acquire(blocking=False):
+            try:
+                self._check_flags()
+            finally:
+                self._lock.release()
+
+    def _budget(self, player: int) -> Budget | None:
+        """A share of the player's clock, within the budget that the agent's name gives; None without a clock."""
+        seconds = self._clocks.budget(player)
+        if seconds is None:
+            return None
+        given = self._seats[player].name
+        own = _budget_in(given)
+        return Budget(own.simulations, min(seconds, own.seconds or seconds)) if own else Budget(seconds=seconds)
+
+    def _emit(self, event: events.Event) -> None:
+        if self._on_event is not None:
+            self._on_event(event)
+
+
+def _watcher(show: OnSnapshot, every: float) -> Callable[[Thinking], None]:
+    """A watcher of a search that shows a snapshot every so many seconds."""
+    due = time.perf_counter() + every
+
+    def watch(search: Thinking) -> None:
+        nonlocal due
+        if time.perf_counter() >= due:
+            due = time.perf_counter() + every
+            show(search.snapshot())
+
+    return watch
+
+
+def _budget_in(name: str) -> Budget | None:
+    try:
+        return parse(name).budget
+    except BadAgent:  # an object's name need not be one that makes an agent
+        return None
+
+
+def _choice(position: Position, player: int, action: int) -> Choice:
+    return Choice(player, action, position.game.write_move(position.state, player, action))
+
+
+def _moves_of(position: Position) -> list[tuple[Action, str]]:
+    """The moves that led to a position, as actions and in notation."""
+    actions = [each.action for each in position.history[1:]]
+    return [(action, move) for action, move in zip(actions, position.played, strict=True) if action is not None]
+
+
+def _controls(
+    given: TimeControl | str | Sequence[TimeControl | str | None] | None, players: int
+) -> list[TimeControl | None]:
+    if given is None or isinstance(given, str | TimeControl):
+        given = [given] * players
+    if len(given) != players:
+        raise BadOption(f"{len(given)} clocks for {players} players")
+    return [None if control is None else TimeControl.of(control) for control in given]
