@@ -28,7 +28,7 @@ Moves = Annotated[
 Seed = Annotated[int, typer.Option("--seed", metavar="N", help="The same seed gives the same moves and starts.")]
 
 Trust = Annotated[
-    bool, typer.Option("--trust", help="Run the Python code of a game that is named or brought by the file or run.")
+    bool, typer.Option("--trust", help="Run Python code that a run, a recipe or a file of results brings or names.")
 ]
 
 Parallel = Annotated[
