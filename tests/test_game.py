@@ -301,6 +301,13 @@ def test_a_game_without_options_says_so():
         convert_options("x", {}, {"size": 3})
 
 
+@pytest.mark.parametrize("move", [None, float("inf"), float("nan"), 3.5, ("n", "e"), [[1], [2, 3]], object(), b"d"])
+def test_what_is_no_move_is_refused(move):
+    for game in (ludus.make("connect4"), ludus.make("roshambo")):
+        with pytest.raises(IllegalMove, match="is no move: give its notation or its action id"):
+            game.start().play(move)
+
+
 # --- What games and kernels share -------------------------------------------------------------------------------------
 
 

@@ -338,6 +338,19 @@ def test_a_file_that_is_no_python_has_a_digest(tmp_path):
     assert len(set(digests)) == 6
 
 
+def test_files_that_are_too_large_or_too_many_are_refused(tmp_path, monkeypatch):
+    file = write_heap(tmp_path)
+    monkeypatch.setattr("ludus.sources.MAX_FILES", 1)
+    assert read_source(file).helpers == 1
+    (tmp_path / "amounts.py").write_text("import more\n")
+    (tmp_path / "more.py").touch()
+    with pytest.raises(UnknownGame, match="imports more than 1 files beside it"):
+        read_source(file)
+    (tmp_path / "amounts.py").write_text("#" * (3 << 20))
+    with pytest.raises(UnknownGame, match=r"amounts\.py is too large"):
+        read_source(file)
+
+
 def test_helpers_are_found_without_running_anything(tmp_path):
     marker = tell_tale(tmp_path / "marker")
     for name in ("a", "b", "c", "d", "unused", "random", "numpy", "ludus", "pack/__init__", "pack/inner", "pack/other"):

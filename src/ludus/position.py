@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import operator
 from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -12,6 +13,7 @@ import numpy as np
 from ludus import rules as generic
 from ludus.errors import BadOption, IllegalMove
 from ludus.rules import EVERYONE
+from ludus.spec import shortened
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -40,7 +42,7 @@ class Position:
 
     @cached_property
     def _facts(self) -> tuple[bool, int, tuple[float, ...], tuple[tuple[int, ...], ...]]:
-        """Over or not, who moves, the values, and every player's legal actions."""
+        """Whether the game is over, the player to move, the values, and every player's legal actions."""
         game = self.game
         values = np.zeros(game.players, np.float32)
         actions = np.zeros((game.players, game.most_legal), np.int32)
@@ -64,12 +66,12 @@ class Position:
         return self._facts[2]
 
     def actions_of(self, player: int) -> list[int]:
-        """One player's legal actions; none where it is not that player's turn."""
+        """The legal actions of one player; none if it is not that player's turn."""
         return list(self._facts[3][player])
 
     @property
     def actions(self) -> Sequence[Action]:
-        """What can be played: action ids, or where everyone moves at once, one tuple for each joint move."""
+        """The legal action ids; where everyone moves at once, one tuple for each joint move."""
         if self.is_over:
             return []
         if self.to_move != EVERYONE:
@@ -79,7 +81,7 @@ class Position:
 
     @property
     def moves(self) -> list[str]:
-        """The same as `actions`, in notation."""
+        """The legal moves, `actions`, in notation."""
         return [self.notation(action) for action in self.actions]
 
     def notation(self, action: Action) -> str:
@@ -105,8 +107,7 @@ class Position:
 
     def play(self, move: str | Action) -> Position:
         """The position after a move, given in notation or as an action id (a tuple of ids where everyone moves)."""
-        action = self.action_of(move) if isinstance(move, str) else move
-        action = tuple(int(part) for part in action) if np.ndim(action) else int(action)  # type: ignore
+        action = self.action_of(move) if isinstance(move, str) else _ids(move)
         self._check(action)
         states = self.states.copy()
         joint = np.array(action if isinstance(action, tuple) else (action,), np.int32)
@@ -191,3 +192,13 @@ class Position:
 
     def __hash__(self) -> int:
         return hash(self.states.tobytes())
+
+
+def _ids(action: Any) -> Action:
+    """An action id, or the ids of all players, as whole numbers of Python; IllegalMove for anything else."""
+    try:
+        if np.ndim(action):
+            return tuple(operator.index(part) for part in action)
+        return operator.index(action)
+    except (TypeError, ValueError):
+        raise IllegalMove(f"{shortened(action)} is no move: give its notation or its action id") from None

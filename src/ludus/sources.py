@@ -21,8 +21,10 @@ from typing import Any
 
 from ludus.errors import UnknownGame
 
-MAX_BYTES = 32 << 20
-"""Largest size of a source file or of a compiled helper."""
+MAX_SOURCE = 2 << 20
+"""Largest size of a source file in bytes: parsing takes a hundred times as much memory."""
+MAX_TOTAL = 32 << 20
+"""Largest size of all files of a game, compiled helpers included, in bytes."""
 MAX_FILES = 500
 """Largest number of helper files of a game."""
 LIBRARIES = {"ludus", "numpy", "numba", "llvmlite", "torch", "triton", "safetensors", "onnx", "onnxruntime", "scipy",
@@ -90,22 +92,25 @@ def read_source(path: Path, loaded: Iterable[str] = ()) -> Source:
             continue
         if len(files) > MAX_FILES:
             raise UnknownGame(f"{path} imports more than {MAX_FILES} files beside it: make it a package of its own")
-        files[name] = read_file(file)
+        files[name] = read_file(file, MAX_TOTAL - sum(map(len, files.values())))
         pending += _helpers_of(files[name], file, path.parent)
     main, *helpers = files
     return Source(path, {name: files[name] for name in (main, *sorted(helpers))})
 
 
-def read_file(file: Path) -> bytes:
-    """The content of a source file of bounded size; UnknownGame says why it cannot be read."""
+def read_file(file: Path, limit: int) -> bytes:
+    """The content of a file of at most `limit` bytes; UnknownGame says why it cannot be read."""
     if not file.is_file():
         raise UnknownGame(f"there is no game file {file}")
+    limit = min(limit, MAX_SOURCE) if file.name.endswith(".py") else limit
     try:
-        if file.stat().st_size > MAX_BYTES:
-            raise UnknownGame(f"{file} is larger than {MAX_BYTES >> 20} MB: that is no source of a game")
-        return file.read_bytes()
+        with file.open("rb") as stream:
+            content = stream.read(limit + 1)
     except OSError as error:
         raise UnknownGame(f"{file} cannot be read: {error.strerror or error}") from None
+    if len(content) > limit:
+        raise UnknownGame(f"{file} is too large: a game has source files of up to {MAX_SOURCE >> 20} MB")
+    return content
 
 
 def read_copy(folder: Path, name: str) -> Source:

@@ -194,6 +194,18 @@ def test_a_worker_that_sends_nonsense_is_ended(message):
         assert not worker.child.is_alive()
 
 
+def test_moves_that_cannot_be_are_left_out_of_the_record():
+    with Workers(TICTACTOE, 1) as workers:
+        worker = workers._start()
+        worker.task, worker.asked = tasks_of(("random", "random"), 2, seed=1)[0], 0
+        worker.deadline = time.monotonic() + 20
+        for action in (4, 4, 5):
+            worker.child.inbox.put(["played", action, [[0, None, 1, 0.1]]])
+        worker.child.inbox.put("nonsense")
+        ((_, record),) = workers.wait(5)
+        assert (record.actions, len(record.thoughts), record.values) == ((4,), 1, (-1.0, 1.0))
+
+
 # --- modules ----------------------------------------------------------------------------------------------------------
 
 PLAYS = """
@@ -214,7 +226,7 @@ def environment():
 @pytest.mark.parametrize("way", ["-c", "script", "-m", "command"])
 def test_workers_import_nothing_from_the_current_folder(way, tmp_path):
     file, marker = write_heap(tmp_path), tmp_path / "marker"
-    plays = PLAYS.format(before="", game=str(file), agent="uct:5")
+    plays = PLAYS.format(before="", game=str(file), agent="random")
     modules = ("json", "multiprocessing", "subprocess", "threading", "numpy", "numba", "typing", "cupy", "ludus_extra")
     code = (
         "import json, subprocess, threading, typing, numpy, numba, sys, pathlib\n"  # what the parent itself needs
@@ -226,7 +238,7 @@ def test_workers_import_nothing_from_the_current_folder(way, tmp_path):
         exec(code, {})
         (tmp_path / "bin").mkdir()
         (tmp_path / "bin" / "ludus").write_text("from ludus.cli import main; main()")
-        command = [sys.executable, "bin/ludus", "match", "heap.py", "uct:5", "random", "--games", "2"]
+        command = [sys.executable, "bin/ludus", "match", "heap.py", "random", "random", "--games", "2"]
     elif way == "-c":
         command = [sys.executable, "-c", code + plays]
     else:

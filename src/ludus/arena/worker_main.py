@@ -5,6 +5,7 @@ whatever the module path is, and the current folder need not be on it. Standard 
 (see channel.py); an agent that prints does so on standard error.
 """
 
+import contextlib
 import importlib.util
 import json
 import os
@@ -14,9 +15,11 @@ from pathlib import Path
 
 def main() -> None:
     requests, replies = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
-    with open(os.devnull) as nothing:
+    with open(os.devnull, "r+b") as nothing:
         os.dup2(nothing.fileno(), 0)
-    os.dup2(2, 1)
+        os.dup2(nothing.fileno(), 1)
+    with contextlib.suppress(OSError):  # there may be no standard error
+        os.dup2(2, 1)
     sys.path[:] = json.loads(sys.argv[1])
     package = Path(__file__).resolve().parents[1]
     spec = importlib.util.spec_from_file_location("ludus", package / "__init__.py")

@@ -29,7 +29,7 @@ from ludus.agents.naming import KINDS, make_agent, parse
 from ludus.arena import wire
 from ludus.arena.channel import BadMessage, Child
 from ludus.arena.record import GameRecord, Task, Thought, record_of, start_of
-from ludus.errors import BadAgent, BrokenGame
+from ludus.errors import BadAgent, BrokenGame, LudusError
 from ludus.stopping import Stop, is_stopped
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ class Workers:
         return sum(worker.task is not None for worker in self.workers)
 
     def begin(self, task: Task) -> None:
-        """Have a game played; there must be a free worker."""
+        """Start a game on a free worker; there must be one."""
         for gone in [worker for worker in self.workers if worker.task is None and not worker.child.is_alive()]:
             gone.child.end()  # it was killed from outside while it had nothing to do
             self.workers.remove(gone)
@@ -143,7 +143,7 @@ class Workers:
         done: dict[int, GameRecord] = {}
         try:
             while not is_stopped(stop):
-                # Not too far ahead: whoever stops early has no use for those.
+                # Not too far ahead: a caller that stops early has no use for later games.
                 while self.busy < self.count and len(begun) < 4 * self.count and (task := next(waiting, None)):
                     self.begin(task)
                     begun.append(task.number)
@@ -168,7 +168,7 @@ class Workers:
 
     @property
     def plies(self) -> int:
-        """How far the game is that has gone furthest."""
+        """The number of plies of the longest game under way."""
         return max((len(worker.actions) for worker in self.workers if worker.task is not None), default=0)
 
     # --- one worker ---------------------------------------------------------------------------------------------------
@@ -189,7 +189,7 @@ class Workers:
         return self.workers[-1]
 
     def _limit(self, worker: Worker) -> float:
-        """How long the agent at work may take."""
+        """Seconds that the agent at work may take."""
         if worker.asked is None or worker.getting_ready:
             return READY_LIMIT
         assert worker.task is not None
@@ -221,7 +221,7 @@ class Workers:
                 case ["readies" | "asks" as what, player]:
                     worker.asked, worker.getting_ready = wire.index_of(player, len(task.seats)), what == "readies"
                     worker.deadline = time.monotonic() + self._limit(worker)
-                case ["played", action, thoughts]:
+                case ["played", action, thoughts] if len(worker.actions) < self.game.longest:
                     worker.actions.append(wire.action_of(action))
                     worker.thoughts.append(wire.thoughts_of(thoughts, len(task.seats)))
                 case _:
@@ -243,10 +243,13 @@ class Workers:
             name = worker.task.agents[worker.made]
             return Unfit(name, f"{name} cannot be made: {reason}")
         position = start_of(self.game, worker.task)
-        for action in worker.actions:
-            position = position.play(action)
+        plies = 0
+        with contextlib.suppress(LudusError):  # a worker may have told of moves that cannot be
+            for action in worker.actions:
+                position = position.play(action)
+                plies += 1
         seconds = time.monotonic() - worker.began
-        return record_of(worker.task, position, worker.thoughts, seconds, worker.asked, reason)
+        return record_of(worker.task, position, worker.thoughts[:plies], seconds, worker.asked, reason)
 
 
 def _how(code: int | None) -> str:
@@ -297,7 +300,7 @@ def _program_folder() -> tuple[str | None, bool]:
 
 @contextlib.contextmanager
 def _ctrl_c_ignored() -> Iterator[None]:
-    """Ctrl-C goes to all processes of a terminal; those started meanwhile leave it to us."""
+    """Let processes that are started meanwhile ignore Ctrl-C, which goes to all processes of a terminal."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

@@ -33,7 +33,7 @@ Seed = Annotated[
 ]
 
 Trust = Annotated[
-    bool, typer.Option("--trust", help="Run the Python code of a game that is named or brought by the file or run.")
+    bool, typer.Option("--trust", help="Run Python code that a run, a recipe or a file of results brings or names.")
 ]
 
 Parallel = Annotated[
