@@ -265,6 +265,14 @@ def test_perft(run):
     assert [line.split()[:2] for line in shown.splitlines()[-3:]] == [["1", "9"], ["2", "72"], ["3", "504"]]
 
 
+def test_perft_ends_with_the_game(run):
+    code, shown, _ = run("perft", "tictactoe", "--depth", "1000000000")
+    assert code == 0
+    *_, last_count, last = shown.splitlines()
+    assert last_count.split()[:2] == ["9", "127,872"]
+    assert last == "Every game ends within 9 plies from here."
+
+
 def test_solve(run):
     code, shown, _ = run("solve", "tictactoe")
     assert code == 0

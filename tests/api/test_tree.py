@@ -1,5 +1,6 @@
 """ludus.Tree: every number of a node has the right sign, belongs to one moment, and costs little to read."""
 
+import json
 import time
 
 import numpy as np
@@ -187,6 +188,24 @@ def test_players_who_move_at_once_have_each_their_own_values():
         for edge in root.edges_of(player):
             lowest, highest = {"rock": (-0.5, 1), "paper": (-0.25, 0.5), "scissors": (-1, 0.25)}[edge.move]
             assert lowest < edge.value < highest
+
+
+def test_nodes_are_found_by_their_moves_and_go_into_json():
+    agent = make_agent("uct:2000", CONNECT4)
+    choice = agent.choose(CONNECT4.start())
+    tree = ludus.Tree(agent)
+    node = tree.node(choice.line[:2])
+    assert node.position.played == choice.line[:2]
+    assert tree.node(["d", "d", "d", "d", "d", "d", "a", "a", "a"]) is None
+    read = json.loads(json.dumps(node.json, allow_nan=False))
+    assert (read["visits"], read["to_move"]) == (node.visits, 0)
+    assert [edge["move"] for edge in read["edges"]] == [edge.move for edge in node.edges]
+    roshambo = ludus.make("roshambo")
+    agent = make_agent("uct:500", roshambo)
+    agent.choose(roshambo.start(), player=0)
+    read = json.loads(json.dumps(ludus.Tree(agent).root.json, allow_nan=False))
+    assert (len(read["edges"]), len(read["joint_moves"])) == (6, 9)
+    assert "rock,paper" in read["joint_moves"]
 
 
 # --- the tree while it lives ------------------------------------------------------------------------------------------

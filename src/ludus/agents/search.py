@@ -89,6 +89,10 @@ class Thinking:
         return np.inf if self._budget.seconds is None else self._budget.seconds - self.seconds
 
 
+class SearchEnded(Exception):
+    """Ends a search from within its evaluator, see SearchAgent.poll."""
+
+
 class SearchAgent:
     """Plays the most visited move; where everyone moves at once, a move drawn in proportion to the visits."""
 
@@ -104,6 +108,7 @@ class SearchAgent:
         self._trees = threading.RLock()
         """Held by the thread that searches, except between rounds, and by a thread that reads the trees."""
         self._change = threading.Condition(self._trees)
+        self._poll: Callable[[], None] | None = None
         self._readers = 0
         self._counting = threading.Lock()
         self._begin(seed)
@@ -183,8 +188,7 @@ class SearchAgent:
     def _search(self, thinking: Thinking, watch: Watch | None) -> None:
         forest, budget = self.grown, thinking._budget
 
-        def between_rounds(fraction: float) -> bool:
-            thinking._fraction = fraction
+        def goes_on() -> bool:
             self._let_readers_in()
             if thinking.ended or thinking.simulations == 0:  # a search that has not begun has no best move yet
                 return not thinking.ended
@@ -194,11 +198,31 @@ class SearchAgent:
                 thinking.ended = "stopped"
             return not thinking.ended
 
+        def between_rounds(fraction: float) -> bool:
+            thinking._fraction = fraction
+            return goes_on()
+
+        def within_a_batch() -> None:
+            if not goes_on() or (thinking.simulations > 0 and thinking._time_left() <= 0):
+                raise SearchEnded
+
         simulations = MOST_SIMULATIONS if budget.infinite else budget.simulations
         seconds = None if budget.seconds is None else max(0.001, thinking._time_left())
-        forest.search(self.evaluator, simulations=simulations, seconds=seconds, progress=between_rounds)
+        self._poll = within_a_batch
+        try:
+            forest.search(self.evaluator, simulations=simulations, seconds=seconds, progress=between_rounds)
+        except SearchEnded:
+            pass  # the forest has taken back what was under way
+        finally:
+            self._poll = None
         if not forest.roots():  # the time was up before it began
             forest.search(self.evaluator, simulations=1)
+
+    def poll(self) -> None:
+        """Called by an evaluator whose batches take long, again and again: ends the search at once where it shall end,
+        by an exception that the evaluator lets pass."""
+        if self._poll is not None:
+            self._poll()
 
     def _conclude(self, thinking: Thinking, watch: Watch | None) -> tuple[Choice, Snapshot]:
         position, player = thinking._position, thinking._player

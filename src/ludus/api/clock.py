@@ -47,6 +47,17 @@ class TimeControl:
         return f"{self.base:g}s" + (f"+{self.increment:g}s" if self.increment else "")
 
 
+def time_controls(
+    given: TimeControl | str | Sequence[TimeControl | str | None] | None, players: int
+) -> list[TimeControl | None]:
+    """A time control or None for each player, from one for all or one for each."""
+    if given is None or isinstance(given, str | TimeControl):
+        given = [given] * players
+    if len(given) != players:
+        raise BadOption(f"{len(given)} clocks for {players} players")
+    return [None if control is None else TimeControl.of(control) for control in given]
+
+
 class Clocks:
     """The clocks of all players. Any number of them may run at once, as where everyone moves at once."""
 

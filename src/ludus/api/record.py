@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 from ludus import __version__
 from ludus.agents.agent import Choice
-from ludus.api.clock import TimeControl
+from ludus.api.clock import Clocks, TimeControl
+from ludus.api.moves import MoveList, Ply
 from ludus.api.result import AGREEMENT, RESIGNATION, TIME, Result, result_by_agreement, result_by_loss
 from ludus.errors import LudusError, describe_error
 from ludus.registry import make, names
 
 if TYPE_CHECKING:
-    from ludus.api.session import Ply, Session
     from ludus.game import Game, Position
 
 FORMAT = "ludus game 1"
@@ -44,21 +44,21 @@ class Recorded:
 # --- writing ----------------------------------------------------------------------------------------------------------
 
 
-def write_record(session: Session) -> dict[str, Any]:
-    result = session.result
+def write_record(moves: MoveList, seats: list[str], seed: int, clocks: Clocks) -> dict[str, Any]:
+    game, result, end = moves.game, moves.result, moves.end
     return {
         "format": FORMAT,
         "ludus": __version__,
-        "game": describe_game(session.game),
-        "start": session._line[0].text,
-        "players": session.players,
-        "seats": session.seats,
-        "seed": session.seed,
-        "moves": [_write_ply(ply) for ply in session._plies],
-        "ply": session.ply,
-        "clocks": [None if control is None else vars(control) for control in session._clocks.controls],
-        "left": list(session.left),
-        "end": None if session._end is None else {"reason": session._end.reason, "player": session._end.player},
+        "game": describe_game(game),
+        "start": moves.positions[0].text,
+        "players": [game.player_name(player) for player in range(game.players)],
+        "seats": seats,
+        "seed": seed,
+        "moves": [_write_ply(ply) for ply in moves.plies],
+        "ply": moves.ply,
+        "clocks": [None if control is None else vars(control) for control in clocks.controls],
+        "left": list(clocks.left),
+        "end": None if end is None else {"reason": end.reason, "player": end.player},
         "result": None if result is None else {"values": list(result.values), "text": result.text},
     }
 
@@ -117,8 +117,6 @@ def make_game(data: dict[str, Any], game: Game | None) -> Game:
 
 
 def _read(data: dict[str, Any], game: Game) -> Recorded:
-    from ludus.api.session import Ply
-
     position = game.parse(_text(data["start"], "start"))
     plies = []
     for number, entry in enumerate(_need(data["moves"], list, "moves"), 1):

@@ -13,70 +13,29 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from ludus.agents.agent import Agent, Choice, player_asked
+from ludus.agents.agent import Agent, Choice
 from ludus.agents.budget import Budget
-from ludus.agents.human import HumanAgent, read_move
-from ludus.agents.naming import make_agent, parse
-from ludus.agents.search import Thinking, think
-from ludus.agents.snapshot import Snapshot
+from ludus.agents.naming import make_agent
+from ludus.agents.search import think
 from ludus.api import events
-from ludus.api.clock import Clocks, TimeControl
-from ludus.api.result import RESIGNATION, TIME, Result, result_by_agreement, result_by_loss, result_by_rules
+from ludus.api.clock import Clocks, TimeControl, time_controls
+from ludus.api.moves import MoveList, Ply
+from ludus.api.record import read_record, write_record
+from ludus.api.result import RESIGNATION, TIME, Result, result_by_agreement, result_by_loss
+from ludus.api.seats import HUMAN, OnSnapshot, Seat, Task, watcher
 from ludus.errors import BadAgent, BadOption, IllegalMove
 from ludus.game import Game, Position
 from ludus.registry import make
-from ludus.rules import EVERYONE
 
 if TYPE_CHECKING:
+    from ludus.agents.snapshot import Snapshot
     from ludus.game import Action
 
-HUMAN = "human"
 ADVISER = "uct:10000"
 """The agent that gives hints, unless another is named."""
-
-OnSnapshot = Callable[[Snapshot], object]
-
-
-@dataclass(frozen=True)
-class Ply:
-    """One move of the game, or the moves of all players at once."""
-
-    action: Action
-    move: str
-    choices: tuple[Choice, ...] = ()
-    """What each player who moved chose and expected; empty for moves that were played before the session."""
-    by: tuple[str, ...] = ()
-    """Who made each choice: the names of the seats at that time."""
-    left: tuple[float | None, ...] | None = None
-    """The seconds that each player had left after the move; None for a player without a clock."""
-
-
-class _Seat:
-    """A person or an agent. An agent of a name is made when it is first asked, unless it was given as an object."""
-
-    def __init__(self, given: Agent | str):
-        self.name = given if isinstance(given, str) else given.name
-        self.agent = None if isinstance(given, str) else given
-        self.is_person = isinstance(given, HumanAgent) or (isinstance(given, str) and given.split(":")[0] == HUMAN)
-        self.is_ready = self.is_person
-
-    def make(self, game: Game, seed: int) -> Agent:
-        if self.is_person:
-            raise BadAgent("a person sits here: play a move for them")
-        if self.agent is None:
-            self.agent = make_agent(self.name, game, seed)
-        return self.agent
-
-
-class _Task:
-    """An agent's thinking about one move."""
-
-    def __init__(self, position: Position, seat: _Seat):
-        self.position, self.seat = position, seat
-        self.stop, self.done, self.cancelled = threading.Event(), threading.Event(), False
 
 
 class Session:
@@ -118,33 +77,24 @@ class Session:
                 position = position.play(move)
             except IllegalMove as error:
                 raise IllegalMove(f"move {number}: {error}") from None
-        self._line = position.history
-        self._plies = [Ply(action, move) for action, move in _moves_of(position)]
-        self._ply = len(self._plies)
-        self._hidden: dict[int, tuple[Choice, str]] = {}
-        """Where everyone moves at once, the moves made so far."""
-        self._end: Result | None = None
-        """The result, where the game did not end by its rules."""
+        self._moves = MoveList(position)
         self._draw_offers: set[int] = set()
-        self._tasks: dict[int, _Task] = {}
+        self._tasks: dict[int, Task] = {}
+        """For each player whose agent thinks, its task."""
         self._advisers: dict[str, Agent] = {}
-        self._clocks = Clocks(_controls(clocks, game.players), monotonic)
-        self._running = False
+        self._clocks = Clocks(time_controls(clocks, game.players), monotonic)
+        self._is_running = False
+        """True while the clocks run of the players whose move is awaited."""
         given = [HUMAN] * game.players if seats is None else list(seats)
         if len(given) != game.players:
             raise BadOption(f"{game.name} has {game.players} players: a session needs as many seats, not {len(given)}")
-        self._seats = [_Seat(seat) for seat in given]
-        for player, seat in enumerate(self._seats):
-            if not seat.is_person:
-                seat.make(game, seed + player)  # a name that means nothing is refused now
-            elif isinstance(given[player], str):
-                parse(seat.name)
+        self._seats = [Seat(seat).check(game, seed + player) for player, seat in enumerate(given)]
 
     # --- what there is to see -----------------------------------------------------------------------------------------
 
     @property
     def position(self) -> Position:
-        return self._line[self._ply]
+        return self._moves.position
 
     @property
     def players(self) -> list[str]:
@@ -164,41 +114,35 @@ class Session:
     @property
     def ply(self) -> int:
         """The number of moves that led to the present position."""
-        return self._ply
+        return self._moves.ply
 
     @property
     def plies(self) -> list[Ply]:
         """All moves of the game, those that were undone and can be redone included."""
         with self._lock:
-            return list(self._plies)
+            return list(self._moves.plies)
 
     @property
     def history(self) -> list[str]:
         """The moves that led to the present position, in notation."""
         with self._lock:
-            return [ply.move for ply in self._plies[: self._ply]]
+            return [ply.move for ply in self._moves.plies[: self.ply]]
 
     @property
     def last_move(self) -> str | None:
-        with self._lock:
-            return self._plies[self._ply - 1].move if self._ply else None
+        return self.history[-1] if self.ply else None
 
     @property
     def waiting_for(self) -> list[int]:
         """The players whose move is awaited; empty when the game is over."""
         with self._lock:
-            if self.result is not None:
-                return []
-            players = range(self.game.players)
-            return [player for player in players if self.position.actions_of(player) and player not in self._hidden]
+            return self._moves.waiting_for
 
     @property
     def result(self) -> Result | None:
         """How the game ended; None while it goes on."""
         with self._lock:
-            if self._end is not None:
-                return self._end
-            return result_by_rules(self.game, self.position.values) if self.position.is_over else None
+            return self._moves.result
 
     @property
     def is_over(self) -> bool:
@@ -220,8 +164,8 @@ class Session:
     def moves(self, player: int | None = None) -> list[str]:
         """The legal moves of a player, in notation; empty if that player's move is not awaited."""
         with self._lock:
-            who = self.waiting_for if player is None else [player] if player in self.waiting_for else []
-            position = self.position
+            position, waiting = self.position, self.waiting_for
+            who = [each for each in waiting if player in (None, each)]
             return [
                 self.game.write_move(position.state, each, action)
                 for each in who
@@ -238,8 +182,8 @@ class Session:
                 "players": self.players,
                 "seats": self.seats,
                 "people": self.people,
-                "ply": self._ply,
-                "moves": [ply.move for ply in self._plies],
+                "ply": self.ply,
+                "moves": [ply.move for ply in self._moves.plies],
                 "expectations": self.expectations,
                 "waiting_for": self.waiting_for,
                 "thinking": sorted(self._tasks),
@@ -259,103 +203,65 @@ class Session:
         """
         with self._lock:
             self._need_game()
-            position = self.position
-            if player is None and position.to_move == EVERYONE and len(self.waiting_for) > 1:
-                self._play_joint(move)
-                return self.position
-            player = self._awaited(player)
-            action = read_move(position, player, move) if isinstance(move, str) else move
-            if action not in position.actions_of(player):
-                raise IllegalMove(f"action {action} is not legal for {self.players[player]} in this position")
-            self._submit(_choice(position, player, int(action)), self._seats[player].name)
+            for choice in self._moves.choices(move, player):
+                self._submit(choice, self._seats[choice.player].name)
             return self.position
-
-    def _play_joint(self, move: str | Action) -> None:
-        position = self.position
-        joint = position.action_of(move) if isinstance(move, str) else move
-        if not isinstance(joint, tuple):
-            raise IllegalMove(f"everyone moves at once here: say for which player {move!r} is")
-        position.play(joint)  # refuses an illegal one before anything is done
-        for player in self.waiting_for:
-            self._submit(_choice(position, player, joint[player]), self._seats[player].name)
 
     def _submit(self, choice: Choice, by: str) -> None:
         """Take a legal move, and play it as soon as all have moved."""
-        self._resume()
+        self.resume()
         self._clocks.run(player for player in self._clocks.running if player != choice.player)
         self._clocks.add_increment(choice.player)
-        self._hidden[choice.player] = choice, by
-        if self.waiting_for:
+        played = self._moves.submit(choice, by)
+        if not played:
             self._run_clocks()
             self._emit(events.MoveHidden(choice.player))
             return
-        position = self.position
-        made = [self._hidden[player] for player in sorted(self._hidden)]
-        action: Action = choice.action
-        if position.to_move == EVERYONE:
-            chosen = {each.player: each.action for each, _ in made}
-            action = tuple(chosen.get(player, -1) for player in range(self.game.players))
-        after = position.play(action)
-        self._hidden = {}
         self._draw_offers = set()
-        del self._line[self._ply + 1 :], self._plies[self._ply :]
-        self._line.append(after)
-        choices, names = tuple(each for each, _ in made), tuple(name for _, name in made)
-        self._plies.append(Ply(action, position.notation(action), choices, names, self._clocks.left))
-        self._ply += 1
+        ply = self._moves.plies[-1] = replace(self._moves.plies[-1], left=self._clocks.left)
         self._run_clocks()
-        self._emit(events.MovePlayed(self._ply, action, self._plies[-1].move, after))
-        if after.is_over:
-            self._emit(events.GameOver(result_by_rules(self.game, after.values)))
+        self._emit(events.MovePlayed(self.ply, ply.action, ply.move, self.position))
+        if self.result is not None:
+            self._emit(events.GameOver(self.result))
 
     def undo(self, plies: int = 1) -> None:
         """Go back by some moves. The end of the game by resignation, agreement or time counts as one of them."""
         with self._lock:
-            back = plies - 1 if self._end is not None else plies
-            if not 0 <= back <= self._ply:
+            back = plies - (self._moves.end is not None)
+            if plies < 1 or back > self.ply:
                 raise IllegalMove("there is no move to take back")
-            self._go_to(self._ply - back)
+            self.jump(self.ply - back)
 
     def redo(self, plies: int = 1) -> None:
         """Play undone moves again."""
         with self._lock:
-            if self._ply + plies > len(self._plies):
+            if plies < 1 or self.ply + plies > len(self._moves.plies):
                 raise IllegalMove("there is no undone move to play again")
-            self._go_to(self._ply + plies)
-
-    def jump(self, ply: int) -> None:
-        """Go to the position after `ply` moves. All moves of the game stay, until another one is played there."""
-        with self._lock:
-            if not 0 <= ply <= len(self._plies):
-                raise IllegalMove(f"there is no ply {ply}; the game has 0 to {len(self._plies)}")
-            self._go_to(ply)
+            self.jump(self.ply + plies)
 
     def take_back(self, players: Sequence[int] | None = None) -> None:
         """Undo up to the last earlier position in which one of these players (by default people) had a choice."""
         with self._lock:
-            who = self.people if players is None else players
-            for ply in range(self._ply - 1, -1, -1):
-                if any(self._line[ply].actions_of(player) for player in who):
-                    self._go_to(ply)
-                    return
-            raise IllegalMove("there is no move of yours to take back")
+            self.jump(self._moves.last_choice_of(self.people if players is None else players))
 
-    def _go_to(self, ply: int) -> None:
-        """Make another position of the game the present one. The clocks show what they did then, and stand still."""
-        self._ply = ply
-        self._hidden, self._end, self._draw_offers = {}, None, set()
-        self._running = False
-        left = self._plies[ply - 1].left if ply else None
-        self._clocks.set(left or (None,) * self.game.players)
-        self._emit(events.PlyChanged(ply))
+    def jump(self, ply: int) -> None:
+        """Go to the position after `ply` moves. All moves of the game stay, until another one is played there.
+
+        The clocks show what they did then, and stand still until the next move or `resume`.
+        """
+        with self._lock:
+            self._moves.go_to(ply)
+            self._draw_offers = set()
+            self._is_running = False
+            left = self._moves.plies[ply - 1].left if ply else None
+            self._clocks.set(left or (None,) * self.game.players)
+            self._emit(events.PlyChanged(ply))
 
     def resign(self, player: int | None = None) -> None:
         """A player gives up and loses; by default the only one whose move is awaited."""
         with self._lock:
             self._need_game()
-            loser = self._awaited(None) if player is None else player
-            if not 0 <= loser < self.game.players:
-                raise BadOption(f"there is no player {loser}; players are numbered 0 to {self.game.players - 1}")
+            loser = self._player(self._moves.awaited(None) if player is None else player)
             self._finish(result_by_loss(self.game, loser, RESIGNATION))
 
     def offer_draw(self, player: int) -> bool:
@@ -367,15 +273,14 @@ class Session:
             self._need_game()
             if not self.game.zero_sum or len(self.people) < self.game.players:
                 raise BadOption("a draw can be agreed only among people, and only in a zero-sum game")
-            self._draw_offers.add(player)
-            if self._draw_offers < set(self.people):
+            self._draw_offers.add(self._player(player))
+            if len(self._draw_offers) < self.game.players:
                 return False
             self._finish(result_by_agreement(self.game))
             return True
 
     def _finish(self, result: Result) -> None:
-        self._end = result
-        self._hidden = {}
+        self._moves.end, self._moves.hidden = result, {}
         self._run_clocks()
         self._emit(events.GameOver(result))
 
@@ -384,27 +289,17 @@ class Session:
         if self.result is not None:
             raise IllegalMove("the game is over; go back with undo to play on")
 
-    def _awaited(self, player: int | None) -> int:
-        """A player whose move is awaited: the one given, or the only one."""
-        waiting = self.waiting_for
-        if player is None:
-            if len(waiting) != 1:
-                raise IllegalMove("several players move at once here: say for which one")
-            return waiting[0]
-        if player not in waiting:
-            if player in self._hidden:
-                raise IllegalMove(f"{self.players[player]} has moved already, and waits for the others")
-            player_asked(self.position, player)  # says why not
+    def _player(self, player: int) -> int:
+        if not 0 <= player < self.game.players:
+            raise BadOption(f"there is no player {player}; players are numbered 0 to {self.game.players - 1}")
         return player
 
     # --- records ------------------------------------------------------------------------------------------------------
 
     def record(self) -> dict[str, Any]:
         """The whole game, ready for json.dumps: `from_record` goes on with it. Hidden moves are not in it."""
-        from ludus.api.record import write_record
-
         with self._lock:
-            return write_record(self)
+            return write_record(self._moves, self.seats, self.seed, self._clocks)
 
     @classmethod
     def from_record(
@@ -419,21 +314,14 @@ class Session:
         No code that the data names is run: a game that is not built in must be given as `game`. Agents are made when
         they are first asked for a move. `seats` replaces those of the record; `options` are those of Session.
         """
-        from ludus.api.record import read_record
-
         recorded = read_record(data, game)
-        names = recorded.seats if seats is None else seats
-        people = [HUMAN] * len(recorded.seats)
-        session = cls(recorded.last, people, seed=recorded.seed, clocks=recorded.clocks, **options)
+        session = cls(recorded.last, seats, seed=recorded.seed, clocks=recorded.clocks, **options)
         if seats is None:
-            session._seats = [_Seat(name) for name in names]  # not made yet: they may lie on another machine
-        else:
-            for player, seat in enumerate(names):
-                session.set_seat(player, seat)
-        session._plies = recorded.plies
-        session._go_to(recorded.ply)
+            session._seats = [Seat(name) for name in recorded.seats]  # not made: they may lie on another machine
+        session._moves.plies = recorded.plies
+        session._moves.go_to(recorded.ply)
+        session._moves.end = recorded.end
         session._clocks.set(recorded.left)
-        session._end = recorded.end
         return session
 
     # --- clocks -------------------------------------------------------------------------------------------------------
@@ -441,12 +329,13 @@ class Session:
     def resume(self) -> None:
         """Let the clocks run of all players whose move is awaited. The first move does it too."""
         with self._lock:
-            self._resume()
+            self._is_running = True
+            self._run_clocks()
 
     def pause(self) -> None:
         """Stop the clocks until the next move, or `resume`."""
         with self._lock:
-            self._running = False
+            self._is_running = False
             self._run_clocks()
 
     def tick(self) -> tuple[float | None, ...]:
@@ -457,12 +346,8 @@ class Session:
             self._emit(events.ClockTicked(left, self._clocks.running))
             return left
 
-    def _resume(self) -> None:
-        self._running = True
-        self._run_clocks()
-
     def _run_clocks(self) -> None:
-        self._clocks.run(self.waiting_for if self._running else ())
+        self._clocks.run(self.waiting_for if self._is_running else ())
 
     def _check_flags(self) -> None:
         loser = self._clocks.fallen()
@@ -473,13 +358,7 @@ class Session:
 
     def set_seat(self, player: int, seat: Agent | str) -> None:
         """Give a seat to a person or an agent, at any time. An agent that thinks for that seat is cancelled."""
-        if not 0 <= player < self.game.players:
-            raise BadOption(f"there is no player {player}; players are numbered 0 to {self.game.players - 1}")
-        made = _Seat(seat)
-        if not made.is_person:
-            made.make(self.game, self.seed + player)
-        elif isinstance(seat, str):
-            parse(seat)
+        made = Seat(seat).check(self.game, self.seed + self._player(player))
         with self._lock:
             self._seats[player] = made
             self._emit(events.SeatChanged(player, made.name))
@@ -487,12 +366,12 @@ class Session:
     def prepare(self) -> None:
         """Get all agents ready for the game (compiling, loading). The clocks stand still meanwhile."""
         with self._lock:
-            waiting = [(player, seat) for player, seat in enumerate(self._seats) if not seat.is_ready]
-            if not waiting:
+            unready = [(player, seat) for player, seat in enumerate(self._seats) if not seat.is_ready]
+            if not unready:
                 return
             self._clocks.run(())
         try:
-            for player, seat in waiting:
+            for player, seat in unready:
                 seat.make(self.game, self.seed + player).new_game(self.seed + player)
                 seat.is_ready = True
         finally:
@@ -526,8 +405,8 @@ class Session:
 
         try:
             agent = task.seat.make(self.game, self.seed + who)
-            allowed = self._budget(who) if budget is None else budget
-            choice, last = think(agent, task.position, allowed, who, _watcher(show, every), is_stopped)
+            allowed = self._share_of_clock(who) if budget is None else budget
+            choice, last = think(agent, task.position, allowed, who, watcher(show, every), is_stopped)
             if choice.action not in task.position.actions_of(who):
                 raise BadAgent(f"{agent.name} chose a move that is not legal in the position {task.position.text}")
             show(last)
@@ -542,30 +421,53 @@ class Session:
                 del self._tasks[who]
                 task.done.set()
 
-    def _begin_task(self, player: int | None) -> tuple[int, _Task]:
+    def _begin_task(self, player: int | None) -> tuple[int, Task]:
         """The player whose agent thinks now, and its task. Waits for the end of a task that is no longer wanted."""
         while True:
             with self._lock:
                 self._need_game()
                 agents = [each for each in self.waiting_for if not self._seats[each].is_person]
-                who = self._awaited(agents[0] if player is None and len(agents) == 1 else player)
+                who = self._moves.awaited(agents[0] if player is None and len(agents) == 1 else player)
                 before = self._tasks.get(who)
                 if before is None:
-                    task = self._tasks[who] = _Task(self.position, self._seats[who])
-                    self._resume()
+                    task = self._tasks[who] = Task(self.position, self._seats[who])
+                    self.resume()
                     return who, task
-                if self._is_wanted(before, who) and not before.cancelled:
+                if self._is_wanted(before, who):
                     raise BadAgent(f"{self._seats[who].name} is thinking about this move already")
             before.done.wait()
+
+    def _is_wanted(self, task: Task, player: int) -> bool:
+        """True if the position and the seat are still those that an agent thinks about."""
+        return (
+            not task.cancelled
+            and self._moves.end is None
+            and self.position is task.position
+            and player not in self._moves.hidden
+            and self._seats[player] is task.seat
+        )
+
+    def _look_at_clocks(self) -> None:
+        """Check the flags while an agent thinks, unless another thread holds the lock."""
+        if self._lock.acquire(blocking=False):
+            try:
+                self._check_flags()
+            finally:
+                self._lock.release()
+
+    def _share_of_clock(self, player: int) -> Budget | None:
+        """A share of the player's clock, within the budget that the agent's name gives; None without a clock."""
+        seconds = self._clocks.budget(player)
+        if seconds is None:
+            return None
+        own = self._seats[player].budget or Budget(seconds=seconds)
+        return Budget(own.simulations, min(seconds, own.seconds or seconds))
 
     def advance(self, on_snapshot: OnSnapshot | None = None) -> list[int]:
         """Let every agent move whose move is awaited. Returns the players that moved; none if a person must move, or
         the game is over."""
-        moved = []
-        for player in self.waiting_for:
-            if player not in self.people and self.think(player, on_snapshot=on_snapshot) is not None:
-                moved.append(player)
-        return moved
+        agents = [player for player in self.waiting_for if player not in self.people]
+        return [player for player in agents if self.think(player, on_snapshot=on_snapshot) is not None]
 
     def stop(self, player: int | None = None) -> None:
         """Make the agents that think (or one of them) move at once, with their best move so far."""
@@ -580,7 +482,6 @@ class Session:
             for each, task in self._tasks.items():
                 if player in (None, each):
                     task.cancelled = True
-                    task.stop.set()
 
     def hint(
         self,
@@ -593,80 +494,14 @@ class Session:
         """What an agent would play for a player whose move is awaited. Nothing is played."""
         with self._lock:
             self._need_game()
-            player, position = self._awaited(player), self.position
+            player, position = self._moves.awaited(player), self.position
             if isinstance(agent, str):
                 if agent not in self._advisers:
                     self._advisers[agent] = make_agent(agent, self.game, self.seed)
                 agent = self._advisers[agent]
-        watch = None if on_snapshot is None else _watcher(on_snapshot, every)
+        watch = None if on_snapshot is None else watcher(on_snapshot, every)
         return think(agent, position, budget, player, watch, lambda: self.position is not position)[0]
-
-    def _is_wanted(self, task: _Task, player: int) -> bool:
-        """True if the position and the seat are still those that an agent thinks about."""
-        return (
-            self._end is None
-            and self.position is task.position
-            and player not in self._hidden
-            and self._seats[player] is task.seat
-        )
-
-    def _look_at_clocks(self) -> None:
-        """Check the flags while an agent thinks, unless another thread holds the lock."""
-        if self._lock.acquire(blocking=False):
-            try:
-                self._check_flags()
-            finally:
-                self._lock.release()
-
-    def _budget(self, player: int) -> Budget | None:
-        """A share of the player's clock, within the budget that the agent's name gives; None without a clock."""
-        seconds = self._clocks.budget(player)
-        if seconds is None:
-            return None
-        given = self._seats[player].name
-        own = _budget_in(given)
-        return Budget(own.simulations, min(seconds, own.seconds or seconds)) if own else Budget(seconds=seconds)
 
     def _emit(self, event: events.Event) -> None:
         if self._on_event is not None:
             self._on_event(event)
-
-
-def _watcher(show: OnSnapshot, every: float) -> Callable[[Thinking], None]:
-    """A watcher of a search that shows a snapshot every so many seconds."""
-    due = time.perf_counter() + every
-
-    def watch(search: Thinking) -> None:
-        nonlocal due
-        if time.perf_counter() >= due:
-            due = time.perf_counter() + every
-            show(search.snapshot())
-
-    return watch
-
-
-def _budget_in(name: str) -> Budget | None:
-    try:
-        return parse(name).budget
-    except BadAgent:  # an object's name need not be one that makes an agent
-        return None
-
-
-def _choice(position: Position, player: int, action: int) -> Choice:
-    return Choice(player, action, position.game.write_move(position.state, player, action))
-
-
-def _moves_of(position: Position) -> list[tuple[Action, str]]:
-    """The moves that led to a position, as actions and in notation."""
-    actions = [each.action for each in position.history[1:]]
-    return [(action, move) for action, move in zip(actions, position.played, strict=True) if action is not None]
-
-
-def _controls(
-    given: TimeControl | str | Sequence[TimeControl | str | None] | None, players: int
-) -> list[TimeControl | None]:
-    if given is None or isinstance(given, str | TimeControl):
-        given = [given] * players
-    if len(given) != players:
-        raise BadOption(f"{len(given)} clocks for {players} players")
-    return [None if control is None else TimeControl.of(control) for control in given]

@@ -9,7 +9,7 @@ for edge in ludus.Tree(agent).root.edges:
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -69,6 +69,13 @@ class Tree:
     def size(self) -> int:
         """The number of nodes."""
         return self._read(lambda forest: int(forest.trees.used[0, 0]))
+
+    def node(self, moves: Iterable[Action | str]) -> Node | None:
+        """The node that moves from the root lead to, each an action or in notation; None if there is none."""
+        node: Node | None = self.root
+        for move in moves:
+            node = None if node is None else node.child(move)
+        return node
 
     def _read(self, function: Callable[[Forest], Result]) -> Result:
         """Call a function that reads the forest, while no search changes it."""
@@ -198,6 +205,29 @@ class Node:
     def refresh(self) -> None:
         """Read the node again when it is next asked for, as the search may have gone on."""
         self._content = None
+
+    @property
+    def json(self) -> dict[str, Any]:
+        """The node and its edges, ready for json.dumps. An exploration term that is infinite is None."""
+        content = self._read()
+        shown = ("player", "action", "move", "visits", "value", "assumed_value", "prior", "policy", "solved", "length")
+        return {
+            "position": self.position.text,
+            "visits": content.visits,
+            "to_move": content.mover,
+            "values": list(content.values),
+            "solved": content.solved,
+            "length": content.length,
+            "edges": [
+                {
+                    **{name: getattr(edge, name) for name in shown},
+                    "exploration": edge.exploration if math.isfinite(edge.exploration) else None,
+                    "has_child": edge.child is not None,
+                }
+                for edge in content.edges
+            ],
+            "joint_moves": [self.position.notation(joint) for joint, _ in content.joints],
+        }
 
     def _child(self, action: Action, index: int) -> Node:
         return Node(self.tree, index, None, self, action)

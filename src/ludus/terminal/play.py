@@ -5,7 +5,8 @@ from __future__ import annotations
 from ludus.agents import Choice
 from ludus.agents.human import Quit, list_moves, read_line
 from ludus.agents.naming import parse
-from ludus.api.session import ADVISER, HUMAN, Session
+from ludus.api.seats import HUMAN
+from ludus.api.session import ADVISER, Session
 from ludus.errors import BadOption, LudusError
 from ludus.game import Position
 from ludus.terminal.show import complain, describe, in_a_row, terminal, thinking, thoughts, wrapped
