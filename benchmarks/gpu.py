@@ -21,7 +21,7 @@ from ludus.nets import make_network, sizes_of
 from ludus.nets.engines import TorchEngine
 from ludus.nets.evaluator import NetworkEvaluator
 from ludus.runs.config import Config, with_settings
-from ludus.train.selfplay import SelfPlay
+from ludus.training.selfplay import SelfPlay
 
 SIMULATIONS = 32
 FORESTS = (1, 2, 3)

@@ -10,10 +10,10 @@ from ludus.nets.engines import TorchEngine
 from ludus.nets.rows import Rows, empty_rows
 from ludus.runs.config import Config, with_settings
 from ludus.runs.run import Run
-from ludus.train.learner import Learner
-from ludus.train.replay import Window
-from ludus.train.selfplay import SelfPlay
-from ludus.train.trainer import Trainer
+from ludus.training.learner import Learner
+from ludus.training.replay import Window
+from ludus.training.selfplay import SelfPlay
+from ludus.training.trainer import Trainer
 
 pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs an NVIDIA GPU")
 CONFIG = with_settings(Config(), {"blocks": 3, "width": 16, "batch_size": 256, "simulations": 8, "considered_moves": 7})

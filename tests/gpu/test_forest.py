@@ -19,7 +19,7 @@ from ludus.search.noisy_puct import NoisyPuct
 from ludus.search.puct import Puct
 from ludus.search.tree import NOTHING
 from ludus.search.ucb1 import Ucb1
-from ludus.train.selfplay import SelfPlay
+from ludus.training.selfplay import SelfPlay
 
 needs_card = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs an NVIDIA GPU")
 

@@ -20,8 +20,8 @@ from ludus.grading.positions import PHASES, BadPositions, Known, Positions, at_m
 from ludus.runs.config import Config, with_settings
 from ludus.runs.run import Run
 from ludus.search.solver import solve
-from ludus.train.trainer import Trainer
-from tests.train.small import SMALL
+from ludus.training.trainer import Trainer
+from tests.training.small import SMALL
 
 TICTACTOE = ludus.make("tictactoe")
 CONNECT4 = ludus.make("connect4", rows=4, columns=4)

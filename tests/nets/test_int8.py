@@ -12,7 +12,7 @@ from ludus.errors import BadOption
 from ludus.nets import make_network, sizes_of
 from ludus.nets.engines import OnnxEngine, make_engine
 from ludus.runs.config import Config, with_settings
-from ludus.train import preflight
+from ludus.training import preflight
 from tests.nets.test_nets import lively
 
 FRAMED = str(Path(__file__).parent / "framed.py")

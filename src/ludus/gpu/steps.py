@@ -17,8 +17,8 @@ from ludus.gpu.engine import CAPTURING
 from ludus.nets.samples import PlaneSampler, Sample, to_device
 
 if TYPE_CHECKING:
-    from ludus.train.learner import Learner
-    from ludus.train.replay import Window
+    from ludus.training.learner import Learner
+    from ludus.training.replay import Window
 
 WARM = 3
 """Steps before the graph is captured: they make what it needs to have in memory."""

@@ -17,8 +17,8 @@ from ludus.terminal.show import describe, new_table, print_table, terminal
 if TYPE_CHECKING:
     from ludus.game import Game
     from ludus.runs.run import Run
-    from ludus.train.preflight import Measured
-    from ludus.train.trainer import Report, Trainer
+    from ludus.training.preflight import Measured
+    from ludus.training.trainer import Report, Trainer
 
 RECIPES = Path(__file__).parent.parent / "runs" / "recipes"
 
@@ -72,7 +72,7 @@ def _new_run(
 ) -> Run:
     from ludus.registry import make
     from ludus.runs.run import Run, first_weights
-    from ludus.train.preflight import measure, plan, settings_for
+    from ludus.training.preflight import measure, plan, settings_for
 
     settings: dict[str, Any] = {}
     if recipe is not None:
@@ -149,7 +149,7 @@ def clock(seconds: float) -> str:
 
 def train(run: Run, minutes: float | None, games: int | None, steps: int | None, board: Board | None = None) -> None:
     """Until a budget is spent, or somebody presses Ctrl-C."""
-    from ludus.train.trainer import Trainer
+    from ludus.training.trainer import Trainer
 
     interrupted = False
 

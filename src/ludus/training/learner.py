@@ -18,7 +18,7 @@ from ludus.nets.samples import PlaneSampler, make_sampler, to_device
 if TYPE_CHECKING:
     from ludus.game import Game
     from ludus.runs.config import Config
-    from ludus.train.replay import Window
+    from ludus.training.replay import Window
 
 
 class Losses(NamedTuple):

@@ -11,8 +11,8 @@ from ludus.cli import main
 from ludus.runs.config import Config, with_settings
 from ludus.runs.files import BadRun
 from ludus.runs.run import Run
-from ludus.train.trainer import Trainer
-from tests.train.small import SMALL
+from ludus.training.trainer import Trainer
+from tests.training.small import SMALL
 
 BOARD = {"rows": 4, "columns": 4, "line": 3}
 

@@ -17,7 +17,7 @@ from ludus.rules import outcome, play, to_move
 from ludus.search.forest import Forest
 from ludus.search.puct import Puct
 from ludus.search.ucb1 import Ucb1
-from ludus.train.selfplay import begin_games
+from ludus.training.selfplay import begin_games
 
 if TYPE_CHECKING:
     from ludus.game import Game

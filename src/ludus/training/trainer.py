@@ -19,11 +19,11 @@ from ludus.nets.network import is_two_player_zero_sum
 from ludus.nets.rows import Rows, empty_rows, join
 from ludus.runs.files import Writer
 from ludus.runs.run import detached, first_weights
-from ludus.train.evaluation import open_evaluation
-from ludus.train.gating import Ladder, UctGate, passes, play_off
-from ludus.train.learner import Learner, Losses
-from ludus.train.replay import Window
-from ludus.train.selfplay import SelfPlay, Step
+from ludus.training.evaluation import open_evaluation
+from ludus.training.gating import Ladder, UctGate, passes, play_off
+from ludus.training.learner import Learner, Losses
+from ludus.training.replay import Window
+from ludus.training.selfplay import SelfPlay, Step
 
 if TYPE_CHECKING:
     from ludus.runs.config import Config

@@ -22,11 +22,11 @@ from ludus.nets.onnx import write_onnx
 from ludus.runs.config import Config, read_toml, with_settings, write_toml
 from ludus.runs.files import BadRun
 from ludus.runs.run import Run
-from ludus.train.gating import Ladder, UctGate
-from ludus.train.learner import NotANumber
-from ludus.train.selfplay import concentrate
-from ludus.train.trainer import Trainer
-from tests.train.small import SMALL
+from ludus.training.gating import Ladder, UctGate
+from ludus.training.learner import NotANumber
+from ludus.training.selfplay import concentrate
+from ludus.training.trainer import Trainer
+from tests.training.small import SMALL
 
 
 def new_trainer(folder, game="tictactoe", **settings):
@@ -347,13 +347,13 @@ def weights_of(network):
     [(0.55, (11, 0, 9), True), (0.55, (10, 1, 9), False), (1.3, (13, 0, 10), False), (1.3, (14, 0, 10), True)],
 )
 def test_both_styles_of_gates(gate, result, wanted):
-    from ludus.train.gating import passes
+    from ludus.training.gating import passes
 
     assert passes(gate, *result) == wanted
 
 
 def test_resigning_ends_games_and_stops_when_it_errs(tmp_path):
-    from ludus.train.selfplay import Resigning
+    from ludus.training.selfplay import Resigning
 
     resigning = Resigning(0.5, 4)
     resigning.exempt[:] = [False, False, True, False]

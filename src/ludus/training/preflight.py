@@ -20,11 +20,11 @@ from ludus.nets.engines import fastest_engine, make_engine
 from ludus.nets.evaluator import load_all, make_evaluators
 from ludus.nets.network import is_two_player_zero_sum
 from ludus.nets.rows import join
-from ludus.train.gating import play_off
-from ludus.train.learner import Learner
-from ludus.train.replay import Window
-from ludus.train.selfplay import SelfPlay
-from ludus.train.trainer import device_of, play_all
+from ludus.training.gating import play_off
+from ludus.training.learner import Learner
+from ludus.training.replay import Window
+from ludus.training.selfplay import SelfPlay
+from ludus.training.trainer import device_of, play_all
 
 if TYPE_CHECKING:
     from ludus.game import Game
