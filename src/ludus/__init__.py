@@ -3,13 +3,14 @@
 from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
-__all__ = ["EVERYONE", "Game", "LudusError", "Position", "__version__", "from_json", "make", "names"]
+__all__ = ["EVERYONE", "Game", "LudusError", "Position", "__version__", "from_json", "make", "names", "train"]
 
 if TYPE_CHECKING:
     from ludus.errors import LudusError
     from ludus.game import Game, Position
     from ludus.registry import from_json, make, names
     from ludus.rules import EVERYONE
+    from ludus.training.session import train
 
 _HOMES = {
     "LudusError": "errors",
@@ -19,6 +20,7 @@ _HOMES = {
     "make": "registry",
     "names": "registry",
     "EVERYONE": "rules",
+    "train": "training.session",
 }
 
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from ludus import rules as generic
 from ludus import stepping
-from ludus.errors import BadOption, BadPosition, BrokenGame, IllegalMove, LudusError, describe_error
+from ludus.errors import BadOption, BadPosition, BrokenGame, IllegalMove, LudusError, Unsuitable, describe_error
 from ludus.options import convert
 from ludus.rng import generator
 from ludus.rules import EVERYONE
@@ -221,6 +221,16 @@ class Game:
     def has(self, name: str) -> bool:
         """Does the game define this optional function (see ludus.rules)?"""
         return generic.implementation(type(self.rules), name) is not None
+
+    @property
+    def two_player_zero_sum(self) -> bool:
+        """True if two players move in turn, and one player's win is the other's loss."""
+        return self.players == 2 and self.zero_sum and not self.simultaneous
+
+    def require_two_player_zero_sum(self, refused: str, error: type[LudusError] = Unsuitable) -> None:
+        """Raise `error` unless the game is a two-player zero-sum one; `refused` says what is not possible with it."""
+        if not self.two_player_zero_sum:
+            raise error(f"{self.name} {refused}: that needs two players who move in turn and whose values cancel")
 
     def options_in_use(self) -> dict[str, Any]:
         """The options that make this game again; by default, the fields of the rules but for tables that they carry."""

@@ -447,7 +447,7 @@ def test_positions_need_no_file(run):
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (["uct", "laststone"], "laststone cannot be solved: that takes two players"),
+        (["uct", "laststone"], "laststone cannot be solved: that needs two players"),
         (["human", "tictactoe"], "people are not graded"),
         (["nobody", "tictactoe"], "no agent is called 'nobody'"),
         (["zero:nowhere", "tictactoe"], "nowhere is not a run"),

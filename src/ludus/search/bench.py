@@ -11,12 +11,10 @@ import numpy as np
 
 from ludus.game import Game, Position
 from ludus.machine import cpu_count
-from ludus.native import kernel
 from ludus.rng import generator
 from ludus.search.forest import Forest, Uniform
-from ludus.search.playouts import play_out
 from ludus.search.puct import Puct
-from ludus.search.tree import copy_state
+from ludus.search.random_play import play_games
 
 TREES = 64
 SIMULATIONS = 256
@@ -32,14 +30,6 @@ class Figure:
     """So many a second."""
     unit: str
     meaning: str
-
-
-@kernel
-def play_many(rules, start, states, random, actions, joint, values, count):
-    """Play `count` random games to the end from start[0]; states [1], actions [R], joint [P], values [P] are room."""
-    for _ in range(count):
-        copy_state(states, 0, start, 0)
-        play_out(rules, states[0], random, actions, joint, values)
 
 
 def measure(game: Game, seconds: float = 1.2) -> Iterator[Figure]:
@@ -61,7 +51,7 @@ def playouts(game: Game, start: Position, seconds: float) -> Figure:
     joint, values = np.zeros(game.players, np.int32), np.zeros(game.players, np.float32)
 
     def run(count: int) -> int:
-        play_many(game.rules, start.states, states, random, actions, joint, values, count)
+        play_games(game.rules, start.states, states, random, actions, joint, values, count)
         game.raise_pending()
         return count
 

@@ -39,18 +39,58 @@ LONGEST_PATH = 1024
 
 
 class Evaluator(Protocol):
-    """Judges positions: the seam between the trees and a network."""
+    """Evaluates positions: the seam between the trees and a network (see nets/evaluator.py)."""
 
     def evaluate(self, batch: Batch) -> None:
         """Fill batch.logits, aligned with batch.actions, and batch.values."""
 
 
 class Uniform:
-    """Knows nothing: every move alike, every value 0. What remains is the cost of the trees."""
+    """Gives all moves the same prior and all positions the value 0: for measuring the trees alone."""
 
     def evaluate(self, batch: Batch) -> None:
         batch.logits[:] = 0.0
         batch.values[:] = 0.0
+
+
+class SearchForest(Protocol):
+    """B trees over one game that are searched together: on the CPU (`Forest`) or on a GPU (`gpu.forest.GpuForest`).
+
+    `plant` positions, `search`, then read the result: `conclude`, or the roots in `trees`.
+    """
+
+    game: Game
+    trees: tree.Trees
+    """The trees. Valid for callers are the roots with their edges, and the random numbers of each tree, `trees.random`.
+    `trees.bonus` may be written between `plant` and `search`. Trees below the root may be elsewhere."""
+    on_gpu: bool
+    """True if the trees grow on a GPU."""
+    why_not_on_gpu: str
+    """The reason why the trees are on the CPU although the network is on a GPU, else empty."""
+
+    @property
+    def rule(self) -> Any:
+        """The selection rule; another one may be set between searches."""
+
+    @rule.setter
+    def rule(self, rule: Any) -> None: ...
+
+    @property
+    def batch(self) -> Batch:
+        """The leaves of one round of all trees. On a GPU only its shapes are valid."""
+
+    @property
+    def bytes(self) -> int:
+        """The memory that the trees take."""
+
+    def plant(self, positions: Position | Sequence[Position] | np.ndarray) -> None:
+        """Start every tree anew, from one position, from one each, or from an array of states [B]."""
+
+    def search(self, evaluator: Evaluator | None = None, *, simulations: int | np.ndarray | None = None) -> int:
+        """Search every tree for a number of simulations, one for all or int [B]; returns the simulations run."""
+
+    def conclude(self) -> tuple[np.ndarray, np.ndarray]:
+        """For every tree, the edges to play, int32 [B, D] (-1 for none), and the policy, float32 [B, R]."""
 
 
 @dataclass
@@ -69,7 +109,10 @@ class Root:
 
 
 class Forest:
-    """B trees over one game, in arrays whose size never changes."""
+    """B trees over one game on the CPU, in arrays whose size never changes."""
+
+    on_gpu = False
+    why_not_on_gpu = ""
 
     def __init__(
         self,
@@ -134,6 +177,11 @@ class Forest:
             )
         native.enable(type(rule))
         self._rule = rule
+
+    @property
+    def batch(self) -> Batch:
+        """The leaves of one round of all trees, whether they hold a position or not."""
+        return Batch(*self.buffer[: len(Batch._fields)])
 
     @property
     def bytes(self) -> int:
@@ -232,7 +280,7 @@ class Forest:
     def _consult_in_rounds(self, evaluator: Evaluator, budgets: np.ndarray, clock: _Clock) -> None:
         work = rounds.advance_serial if self.threads == 1 else rounds.advance_parallel
         buffer = self.buffer
-        everything = Batch(*buffer[: len(Batch._fields)])
+        everything = self.batch
         before = -1
         while True:
             work(self.game.rules, self.rule, self.trees, buffer, budgets)

@@ -3,12 +3,24 @@
 import threading
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
+from ludus.errors import LudusError
+
 Reporter = Callable[[int], None]
 """Called several times a second with the number of positions seen so far."""
+
+
+class StopFlag(Protocol):
+    """What can tell a long operation to stop, such as a threading.Event."""
+
+    def is_set(self) -> bool: ...
+
+
+class Stopped(LudusError):
+    """The work was stopped before its end by the caller's wish."""
 
 
 def run_watched(

@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import torch
 
 from ludus.errors import LudusError
-from ludus.gpu.steps import GraphedSteps
-from ludus.nets.samples import PlaneSampler, make_sampler, to_device
+from ludus.nets.families import family_of
+from ludus.nets.samples import Targets
+from ludus.training.averaging import move_all
+from ludus.training.state import State, with_prefix
+from ludus.training.steps import ThreadedSteps
+from ludus.training.stopping import NEVER, StopFlag
 
 if TYPE_CHECKING:
     from ludus.game import Game
+    from ludus.gpu.steps import GraphedSteps
+    from ludus.nets.rows import Rows
     from ludus.runs.config import Config
-    from ludus.training.replay import Window
 
 
 class Losses(NamedTuple):
@@ -27,7 +30,7 @@ class Losses(NamedTuple):
     policy: float
     value: float
     gradient: float
-    """The norm before clipping."""
+    """The norm of the gradient before clipping."""
 
 
 class NotANumber(LudusError):
@@ -35,12 +38,7 @@ class NotANumber(LudusError):
 
 
 class Learner:
-    """Owns the network that learns, its optimiser, and the averaged copy that plays.
-
-    On a CPU a step is shared among threads that each run a copy of the network on a part of the batch. Within an
-    operation nothing runs in parallel: threads that wait for each other in every operation lose most of their speed as
-    soon as somebody else uses one of the cores. On a card a step is one CUDA graph (see card.py).
-    """
+    """The network that learns, its optimiser, and the averaged weights that play."""
 
     def __init__(self, game: Game, network: Any, config: Config, device: str = "cpu", threads: int = 1):
         self.config, self.device = config, torch.device(device)
@@ -48,36 +46,50 @@ class Learner:
         if network.sizes.observation and len(network.sizes.observation) == 3:
             self.network = self.network.to(memory_format=torch.channels_last)
         self.player = copy.deepcopy(self.network).eval()
-        """The running average of the weights."""
-        self.sampler = make_sampler(game, config, network)
-        on_gpu = device == "cuda" and isinstance(self.sampler, PlaneSampler)
-        self.copies = [] if on_gpu else [copy.deepcopy(self.network) for _ in range(threads)]
-        decayed = [weight for weight in self.network.parameters() if weight.ndim > 1]
-        plain = [weight for weight in self.network.parameters() if weight.ndim <= 1]
-        groups = [{"params": decayed, "weight_decay": config.weight_decay}, {"params": plain, "weight_decay": 0.0}]
-        rate: Any = torch.tensor(config.learning_rate, device=self.device) if on_gpu else config.learning_rate
-        self.optimiser = torch.optim.AdamW(groups, lr=rate, foreach=True, capturable=on_gpu)
-        self.card = GraphedSteps(self) if on_gpu else None
+        """The exponential moving average of the weights."""
         self.steps = 0
+        """Steps taken since the run began."""
+        targets = Targets(
+            config.outcome_fraction, config.augment, config.soft_policy_weight, config.reply_policy_weight
+        )
+        self.sampler = family_of(network).make_sampler(game, targets, network.sizes.outputs)
+        graphed = device == "cuda" and self.sampler.fixed_shape
+        rate: Any = torch.tensor(config.learning_rate, device=self.device) if graphed else config.learning_rate
+        self.optimiser = torch.optim.AdamW(self._groups(), lr=rate, foreach=True, capturable=graphed)
+        shared = {
+            "network": self.network,
+            "optimiser": self.optimiser,
+            "sampler": self.sampler,
+            "batch_size": config.batch_size,
+            "value_weight": config.value_weight,
+            "gradient_clip": config.gradient_clip,
+            "count_step": self._count_step,
+            "average": self._average,
+        }
+        self.stepper: ThreadedSteps | GraphedSteps
+        if graphed:
+            from ludus.gpu.steps import GraphedSteps
+
+            self.stepper = GraphedSteps(**shared)
+        else:
+            self.stepper = ThreadedSteps(**shared, device=self.device, threads=threads)
         if device == "cpu":
-            torch.set_num_threads(1)
+            torch.set_num_threads(1)  # see steps.py
+
+    def _groups(self) -> list[dict[str, Any]]:
+        """The parameters in two groups: weight decay is for matrices and filters only."""
+        weights = list(self.network.parameters())
+        return [
+            {"params": [each for each in weights if each.ndim > 1], "weight_decay": self.config.weight_decay},
+            {"params": [each for each in weights if each.ndim <= 1], "weight_decay": 0.0},
+        ]
 
     def learn(
-        self, window: Window, steps: int, progress: float, choose: np.random.Generator, stop: Callable[[], bool]
+        self, rows: Rows, steps: int, progress: float, rng: np.random.Generator, stop: StopFlag = NEVER
     ) -> Losses:
-        """So many steps; `progress`, from 0 to 1, is how far the run has come."""
-        config = self.config
-        falls = config.learning_rate > 0 and config.learning_rate_end > 0
-        rate = (
-            config.learning_rate * (config.learning_rate_end / config.learning_rate) ** progress
-            if falls
-            else config.learning_rate
-        )
+        """Take `steps` gradient steps on random rows, fewer if stopped. `progress` is that of the run, from 0 to 1."""
         good = copy.deepcopy(self.network.state_dict())
-        if self.card is not None:
-            sums, done = self.card.learn(window, steps, rate, choose, stop)
-        else:
-            sums, done = self._learn_on_threads(window, steps, rate, choose, stop)
+        sums, done = self.stepper.learn(rows, steps, self.learning_rate(progress), rng, stop)
         policy, value, gradient = (sums / max(1, done)).tolist()
         if not math.isfinite(policy + value + gradient):
             self.network.load_state_dict(good)
@@ -87,77 +99,39 @@ class Learner:
             )
         return Losses(policy, value, gradient)
 
-    def _learn_on_threads(
-        self, window: Window, steps: int, rate: float, choose: np.random.Generator, stop: Callable[[], bool]
-    ) -> tuple[torch.Tensor, int]:
-        """The sums of losses and gradient's norm over so many steps, and how many were done."""
-        for group in self.optimiser.param_groups:
-            group["lr"] = rate
-        for each in self.copies:
-            each.train()
-        sums = torch.zeros(3, device=self.device)
-        done = 0
-        with ThreadPoolExecutor(len(self.copies)) as pool:
-            while done < steps and not stop():
-                sums += self._step(pool, window, choose)
-                done += 1
-        return sums, done
+    def learning_rate(self, progress: float) -> float:
+        """The learning rate, which falls geometrically with the progress of the run."""
+        first, last = self.config.learning_rate, self.config.learning_rate_end
+        return first * (last / first) ** progress if first > 0 and last > 0 else first
 
-    def _step(self, pool: ThreadPoolExecutor, window: Window, choose: np.random.Generator) -> torch.Tensor:
-        count = len(self.copies)
-        shares = np.diff(np.linspace(0, self.config.batch_size, count + 1).round().astype(int)).tolist()
-        seeds = choose.integers(0, 1 << 62, count).tolist()
-        results = list(pool.map(lambda job: self._share(window, *job), zip(self.copies, shares, seeds, strict=True)))
-        self.optimiser.zero_grad(set_to_none=True)
-        weights = list(self.network.parameters())
-        for k, weight in enumerate(weights):
-            weight.grad = torch.stack([gradients[k] for _, gradients in results]).sum(0)
-        norm = torch.nn.utils.clip_grad_norm_(weights, self.config.gradient_clip or math.inf)
-        self.optimiser.step()
-        self._average_statistics()
+    def _count_step(self) -> float:
+        """Count a step, and return how far it moves the average: further at first, when the average is still poor."""
         self.steps += 1
-        self.average(1 - self.kept)
-        return torch.cat([torch.stack([losses for losses, _ in results]).sum(0), norm.detach()[None]])
+        return 1 - min(self.config.ema_decay, self.steps / (self.steps + 10))
 
-    def _share(self, window: Window, network: Any, rows: int, seed: int) -> tuple[torch.Tensor, Any]:
-        """The gradients of one thread's part of the batch, on its copy of the network."""
-        with torch.no_grad():
-            torch._foreach_copy_(list(network.parameters()), list(self.network.parameters()))
-        choose = np.random.default_rng(seed)
-        with torch.autocast("cuda", torch.bfloat16, enabled=self.device.type == "cuda"):
-            losses = self.sampler.loss(network, to_device(self.sampler.draw(window.rows, rows, choose), self.device))
-        policy_loss, value_loss = (loss / self.config.batch_size for loss in losses)
-        loss = policy_loss + self.config.value_weight * value_loss
-        gradients = torch.autograd.grad(loss, list(network.parameters()))
-        return torch.stack([policy_loss.detach(), value_loss.detach()]), gradients
-
-    @torch.no_grad()
-    def _average_statistics(self) -> None:
-        """What the copies' normalisations saw of the batch becomes one, in them and in the network."""
-        buffers = zip(*(each.buffers() for each in self.copies), strict=True)
-        for mine, theirs in zip(self.network.buffers(), buffers, strict=True):
-            if mine.dtype.is_floating_point:
-                mine.copy_(torch.stack(theirs).mean(0))
-                for each in theirs:
-                    each.copy_(mine)
-
-    @property
-    def kept(self) -> float:
-        """The part of the average that a step leaves; less at first, when the average is still poor."""
-        return min(self.config.ema_decay, self.steps / (self.steps + 10))
-
-    @torch.no_grad()
-    def average(self, moved: Any) -> None:
-        """Move the playing weights by so much of the way towards the learning ones."""
+    def _average(self, fraction: Any) -> None:
+        """Move the averaged weights by this fraction of the way towards the network's."""
         mine, theirs = self.player.state_dict(), self.network.state_dict()
         floats = [name for name, weight in mine.items() if weight.dtype.is_floating_point]
-        away = torch._foreach_sub([theirs[name] for name in floats], [mine[name] for name in floats])
-        torch._foreach_mul_(away, moved)
-        torch._foreach_add_([mine[name] for name in floats], away)
+        move_all([mine[name] for name in floats], [theirs[name] for name in floats], fraction)
 
-    def take(self, network: dict[str, Any], player: dict[str, Any]) -> None:
-        """Go on from these weights."""
-        self.network.load_state_dict(network)
-        self.player.load_state_dict(player)
-        for each in self.copies:
-            each.load_state_dict(network)
+    # --- state --------------------------------------------------------------------------------------------------------
+
+    def state(self) -> State:
+        """The network, the optimiser and PyTorch's random state; the averaged weights are saved by the gate."""
+        tensors = with_prefix("network.", self.network.state_dict())
+        for index, moments in self.optimiser.state_dict()["state"].items():
+            tensors |= {f"optimiser.{index}.{name}": torch.as_tensor(value) for name, value in moments.items()}
+        return State(tensors={**tensors, "torch": torch.get_rng_state()}, facts={"steps": self.steps})
+
+    def restore(self, state: State) -> None:
+        weights = state.tensors_of("network.")
+        self.network.load_state_dict(weights)
+        self.stepper.load(weights)
+        moments: dict[int, dict[str, Any]] = {}
+        for name, value in state.tensors_of("optimiser.").items():
+            index, _, key = name.partition(".")
+            moments.setdefault(int(index), {})[key] = value
+        self.optimiser.load_state_dict({**self.optimiser.state_dict(), "state": moments})
+        torch.set_rng_state(state.tensors["torch"])
+        self.steps = state.facts["steps"]
