@@ -7,7 +7,8 @@ import torch
 from torch.nn import functional
 
 import ludus
-from ludus.gpu.fusion import fused, linear_of_board
+from ludus.gpu import fusion
+from ludus.gpu.fusion import fastest_fusion, fused, linear_of_board
 from ludus.nets.families import make_network
 from tests.nets.test_nets import lively
 from tests.nets.test_size_free import FRAMED, made, some_planes
@@ -67,3 +68,41 @@ def test_networks_of_one_size(kind):
     used = used_in(network, LAYERS, torch.from_numpy(some_planes(game)))
     expected = {"residual": (1, 1, 2), "conv": (0, 1, 2), "mlp": (0, 0, 0)}[kind]
     assert tuple(map(used.count, (pool_and_add, convolve_planes, linear_of_board))) == expected
+
+
+def broken(*arguments):
+    raise RuntimeError("cannot compile")
+
+
+def wrong(x, bias, weight, offset):
+    return 1.5 * pool_and_add(x, bias, weight, offset)
+
+
+@pytest.mark.parametrize(
+    ("layer", "reasons"),
+    [
+        (pool_and_add, []),
+        (wrong, ["Triton's layers: its answers differ from those of the plain network"]),
+        (broken, ["Triton's layers: RuntimeError: cannot compile"]),
+    ],
+)
+def test_a_fusion_that_fails_or_errs_is_not_taken_and_says_why(monkeypatch, layer, reasons):
+    monkeypatch.setattr(fusion, "_layers", lambda: SimpleNamespace(**{**vars(LAYERS), "pool_and_add": layer}))
+    exact = lively(make_network("residual", ludus.make("connect4"), blocks=3, width=8)).folded()
+    network = lively(make_network("residual", ludus.make("connect4"), blocks=3, width=8)).folded().to(torch.bfloat16)
+    network.load_state_dict(exact.state_dict())
+    made, found = fastest_fusion(network, exact, "cpu")
+    assert found == reasons
+    used = [node.target for node in made.graph.nodes]
+    assert (layer in used) == (not reasons)
+    assert used.count(conv_add_relu) == 3
+
+
+def test_where_nothing_can_be_fused_the_plain_network_runs(monkeypatch):
+    monkeypatch.setattr(torch, "cudnn_convolution_add_relu", broken)
+    monkeypatch.setattr(fusion, "_layers", broken)
+    exact = lively(make_network("residual", ludus.make("connect4"), blocks=1, width=8)).folded()
+    network = lively(make_network("residual", ludus.make("connect4"), blocks=1, width=8)).folded().to(torch.bfloat16)
+    made, reasons = fastest_fusion(network, exact, "cpu")
+    assert made is network
+    assert [reason.partition(":")[0] for reason in reasons] == ["Triton's layers", "fusion by cuDNN"]

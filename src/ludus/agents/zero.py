@@ -72,11 +72,10 @@ def run_named(spec: Spec) -> str:
 
 
 def engine_name(text: str) -> str:
-    from ludus.nets.engines import ENGINES
+    from ludus.nets.engines import EXACT_ENGINE_NAMES
 
-    exact = [name for name in ENGINES if name != "int8"]
-    if text not in exact:
-        raise ValueError(f"one of {', '.join(exact)}")
+    if text not in EXACT_ENGINE_NAMES:
+        raise ValueError(f"one of {', '.join(EXACT_ENGINE_NAMES)}")
     return text
 
 

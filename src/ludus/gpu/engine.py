@@ -15,7 +15,7 @@ import numpy as np
 import torch
 
 from ludus.errors import Unsuitable
-from ludus.gpu.fusion import fused
+from ludus.gpu.fusion import fastest_fusion
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -26,9 +26,6 @@ if TYPE_CHECKING:
 SMALLEST = 64
 """Batches are filled up to a multiple of this, or to a power of two if their size changes: each size is one captured
 graph."""
-ROUNDING = 0.03, 0.05
-"""Largest mean difference of logits, or of values, between the fused and the plain network in bfloat16: a number, plus
-this part of their mean size."""
 CAPTURING = threading.Lock()
 """Held while a graph is captured: a process can capture one at a time."""
 
@@ -40,7 +37,7 @@ class CudaEngine:
     minute.
     """
 
-    exact = False
+    precision = "bfloat16"
 
     def __init__(self, fuse: bool = True, compiled: bool = False):
         if not torch.cuda.is_available():
@@ -65,12 +62,14 @@ class CudaEngine:
         return made
 
     def load(self, network: Any, calibration: Any = None) -> None:
-        fresh: Any = network.folded().to("cuda", torch.bfloat16)
-        fresh = fresh.to(memory_format=torch.channels_last)
+        folded: Any = network.folded().to("cuda").to(memory_format=torch.channels_last)
+        fresh = copy.deepcopy(folded).to(torch.bfloat16)
         torch.cuda.synchronize()  # other streams read what this one wrote
         if self.network is None:
             self.network = fresh
-            self.forward = self._fused(fresh) if self.fuse else fresh
+            self.forward = fresh
+            if self.fuse:
+                self.forward, self.unfused = fastest_fusion(fresh, folded, "cuda")
             if self.compiled:
                 self.forward = torch.compile(self.forward, dynamic=False)
             return
@@ -78,29 +77,6 @@ class CudaEngine:
             for mine, theirs in zip(self.network.parameters(), fresh.parameters(), strict=True):
                 mine.copy_(theirs)
         torch.cuda.synchronize()
-
-    def _fused(self, network: Any) -> Any:
-        """The fused network: with Triton's layers, else without them, else the plain one. `unfused` says why."""
-        sizes = network.sizes
-        planes = torch.from_numpy(np.random.default_rng(0).integers(0, 2, (SMALLEST, *sizes.observation)))
-        if sizes.mask is not None:
-            planes[:, sizes.mask] = 1
-        planes = planes.to("cuda", torch.bfloat16)
-        planes = planes.to(memory_format=torch.channels_last) if planes.ndim == 4 else planes
-        with torch.inference_mode():
-            expected = network(planes)
-            for name in ("Triton's layers", "fusion by cuDNN"):
-                try:
-                    made = fused(network, _layers() if name == "Triton's layers" else None)
-                    found = made(planes)
-                    torch.cuda.synchronize()
-                except Exception as error:  # Triton's errors may be of any kind
-                    self.unfused.append(f"{name}: {type(error).__name__}: {str(error).strip()[:200]}")
-                    continue
-                if all(_agree(mine, theirs) for mine, theirs in zip(found, expected, strict=True)):
-                    return made
-                self.unfused.append(f"{name}: its answers differ from those of the plain network")
-        return network
 
     def run(self, inputs: NDArray[np.float32]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
         count = len(inputs)
@@ -132,20 +108,6 @@ class CudaEngine:
         from ludus.gpu.forest import make_forest
 
         return make_forest(game, rules, evaluator, self, observers, trees=trees, nodes=nodes, seed=seed)
-
-
-def _agree(one: torch.Tensor, other: torch.Tensor) -> bool:
-    """True if two answers in bfloat16 differ by no more than rounding does; logits that a mask hides do not count."""
-    shown = other.abs() < 1000.0
-    one, other = one[shown].float(), other[shown].float()
-    return bool((one - other).abs().mean() <= ROUNDING[0] + ROUNDING[1] * other.abs().mean())
-
-
-def _layers() -> Any:
-    """The module with Triton's layers; ImportError if Triton is not installed."""
-    from ludus.gpu import layers
-
-    return layers
 
 
 class CapturedBatch:

@@ -33,8 +33,8 @@ class Engine(Protocol):
     """Runs a network. These methods are all that an evaluator uses."""
 
     @property
-    def exact(self) -> bool:
-        """True if the engine computes in float32, False if it rounds further."""
+    def precision(self) -> str:
+        """The numbers that the engine computes with: float32, bfloat16 or int8."""
 
     def load(self, network: Any, calibration: Any = None) -> None:
         """Take over the weights of a network as they are now.
@@ -70,7 +70,7 @@ class Engine(Protocol):
 class CpuEngine(ABC):
     """The base of engines on the CPU, which several threads may run at the same time."""
 
-    exact = True
+    precision = "float32"
 
     @abstractmethod
     def load(self, network: Any, calibration: Any = None) -> None: ...

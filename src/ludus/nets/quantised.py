@@ -29,16 +29,17 @@ def can_quantise(network: Any) -> bool:
 class Int8Engine(OnnxEngine):
     """ONNX Runtime with quantised convolutions.
 
-    It runs in float32 until `load` is given calibration planes, and where quantising changes the answers too much:
-    CPUs without the right instructions may saturate.
+    It runs in float32 until `load` is given calibration planes. Each time it compares the quantised network with
+    float32 on these planes, and stays in float32 if the answers differ too much: that can happen on CPUs without the
+    right instructions.
     """
 
     quantised = False
     """True if the network that is loaded runs in integers."""
 
     @property
-    def exact(self) -> bool:  # type: ignore[override]
-        return not self.quantised
+    def precision(self) -> str:  # type: ignore[override]
+        return "int8" if self.quantised else "float32"
 
     def load(self, network: Any, calibration: Any = None) -> None:
         model = write_onnx(network)

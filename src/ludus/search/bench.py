@@ -1,4 +1,4 @@
-"""What this machine does: rates of playouts, searches and games, measured. Compiling is not counted."""
+"""Rates of playouts, searches and games on this machine. The time to compile is not counted."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ludus.search.random_play import play_games
 
 TREES = 64
 SIMULATIONS = 256
-"""What each tree of the forest runs before it starts anew, as in self-play."""
+"""Simulations of each tree before it starts anew, as in self-play."""
 
 
 @dataclass(frozen=True)
@@ -27,13 +27,14 @@ class Figure:
 
     what: str
     rate: float
-    """So many a second."""
+    """The number per second."""
     unit: str
     meaning: str
+    """What was measured, in words."""
 
 
 def measure(game: Game, seconds: float = 1.2) -> Iterator[Figure]:
-    """All figures of a game, each measured for about so many seconds."""
+    """All figures of a game, each measured for about `seconds`."""
     game.compile()
     start = game.start()
     threads = cpu_count()
@@ -98,7 +99,8 @@ def positions(start: Position, seconds: float) -> Figure:
 
 
 def rate_of(run: Callable[[int], int], seconds: float, most: int = 1 << 30) -> float:
-    """How many a second `run(count)` does, which returns how many it did; at first it is run once, to compile it."""
+    """The rate per second at which `run(count)` works; it returns how many it did. The first call, which compiles, does
+    not count."""
     run(1)
     count, done, spent = 1, 0, 0.0
     while spent < seconds:

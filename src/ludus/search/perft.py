@@ -1,4 +1,4 @@
-"""Perft: how many ways there are to play on for so many plies. The classic check of a game's rules."""
+"""Perft: the number of sequences of moves of a given length. The classic check of a game's rules."""
 
 from typing import Any, NamedTuple
 

@@ -94,7 +94,7 @@ class MatchGate(Gate):
 
 
 class ScoreGate(MatchGate):
-    """The candidate plays the best so far. It must reach a score (0.55), or win so many times per loss (1.3)."""
+    """The candidate plays the best so far. It must reach a score, or win a number of times per loss."""
 
     def __init__(self, candidate: Any, threshold: float):
         """A threshold up to 1 is a score; above 1 it is the number of wins for every loss."""

@@ -87,7 +87,7 @@ class Learner:
     def learn(
         self, rows: Rows, steps: int, progress: float, rng: np.random.Generator, stop: StopFlag = NEVER
     ) -> Losses:
-        """Take `steps` gradient steps on random rows, fewer if stopped. `progress` is that of the run, from 0 to 1."""
+        """Take `steps` gradient steps on random rows, fewer if stopped. `progress` of the run: 0 to 1."""
         good = copy.deepcopy(self.network.state_dict())
         sums, done = self.stepper.learn(rows, steps, self.learning_rate(progress), rng, stop)
         policy, value, gradient = (sums / max(1, done)).tolist()

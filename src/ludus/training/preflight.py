@@ -14,7 +14,7 @@ import numpy as np
 from ludus.machine import cpu_count
 from ludus.nets.checking import random_planes
 from ludus.nets.engines import fastest_engine, make_engine
-from ludus.nets.evaluator import calls_per_second, make_evaluator
+from ludus.nets.evaluator import calls_per_second
 from ludus.nets.families import FAMILIES
 from ludus.nets.rows import Rows, join
 from ludus.training.learner import Learner
@@ -41,7 +41,7 @@ FORESTS = 2
 """Workers on a GPU: while it searches for one, the CPU plays the moves of the other."""
 
 Progress = Callable[[str, float], None]
-"""Called with what is measured next, and the progress of the preflight from 0 to 1."""
+"""Called with the name of the next measurement, and the progress of the preflight from 0 to 1."""
 
 
 @dataclass(frozen=True)
@@ -182,7 +182,7 @@ def _measure_selfplay(
         selfplay.load(network, calibration)
     warm = selfplay.play(1, 2)  # compiles
     if config.rating_games and game.two_player_zero_sum:
-        evaluator = make_evaluator(game, network, config.engine)
+        evaluator = selfplay.workers[0].evaluator
         play_off(game, evaluator, evaluator, 2, 2, 1, 0, config.gating_uct and 2)  # compiles too
     selfplay.restart()  # positions late in a game are not like the others
     played = selfplay.play(1 << 40, config.simulations, Deadline(SECONDS, stop))

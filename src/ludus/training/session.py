@@ -114,7 +114,7 @@ def new_run(
 
 
 def _settings_of(name: str, game: Game | None) -> tuple[Game, dict[str, Any]]:
-    """The game, by default that of the run `name`, and the settings of a run that begins with its weights."""
+    """The game, by default the one of the run `name`, and the settings of a run that begins with its weights."""
     run, checkpoint = open_run(name, game)
     if checkpoint is None and not run.checkpoints():
         raise BadRun(f"{run.folder} has no checkpoint yet")

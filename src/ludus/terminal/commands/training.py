@@ -1,4 +1,4 @@
-"""Training, and what comes of it."""
+"""The commands train, demo and export."""
 
 from __future__ import annotations
 
@@ -20,22 +20,25 @@ def train(
     game: Annotated[
         str | None, typer.Argument(metavar="[GAME]", help="As for `ludus play`; not with --resume.")
     ] = None,
-    minutes: Annotated[
-        float | None, typer.Option(metavar="M", help="Train for so long (in all, when resumed).")
+    minutes: Annotated[float | None, typer.Option(metavar="M", help="Minutes of training since the run began.")] = None,
+    games: Annotated[int | None, typer.Option(metavar="N", help="Games since the run began.")] = None,
+    steps: Annotated[int | None, typer.Option(metavar="N", help="Gradient steps since the run began.")] = None,
+    run: Annotated[
+        str | None, typer.Option(metavar="FOLDER", help="Folder of the run; by default runs/GAME-DATE.")
     ] = None,
-    games: Annotated[int | None, typer.Option(metavar="N", help="Or until so many games were played.")] = None,
-    steps: Annotated[int | None, typer.Option(metavar="N", help="Or until so many steps were learned.")] = None,
-    run: Annotated[str | None, typer.Option(metavar="FOLDER", help="Where; by default runs/GAME-DATE.")] = None,
-    resume: Annotated[str | None, typer.Option(metavar="RUN", help="Go on with a run.")] = None,
+    resume: Annotated[str | None, typer.Option(metavar="RUN", help="Continue this run with its own settings.")] = None,
     start: Annotated[
         str | None, typer.Option("--from", metavar="RUN[@CHECKPOINT]", help="Begin with the weights of another run.")
     ] = None,
-    recipe: Annotated[str | None, typer.Option(metavar="NAME", help="Settings by name: a file, or a recipe.")] = None,
+    recipe: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Settings from a recipe, or from a file that ends in .toml.")
+    ] = None,
     set: Annotated[
-        list[str] | None, typer.Option("--set", "-s", metavar="NAME=VALUE", help="A setting; see --settings.")
+        list[str] | None,
+        typer.Option("--set", "-s", metavar="NAME=VALUE", help="Change a setting; --settings lists them."),
     ] = None,
     settings: Annotated[bool, typer.Option("--settings", help="List all settings, with their defaults.")] = False,
-    tensorboard: Annotated[bool, typer.Option("--tensorboard", help="Keep the log for TensorBoard too.")] = False,
+    tensorboard: Annotated[bool, typer.Option("--tensorboard", help="Write the figures for TensorBoard, too.")] = False,
     option: Options = None,
 ) -> None:
     """Train a player from nothing by playing against itself. Ctrl-C stops it; --resume goes on.
@@ -78,8 +81,10 @@ def read_settings(given: list[str]) -> dict[str, str]:
 
 @app.command(short_help="See it learn Connect-4 from nothing, in five minutes.")
 def demo(
-    minutes: Annotated[float, typer.Option(metavar="M", help="Train for so long.")] = 5.0,
-    run: Annotated[str | None, typer.Option(metavar="FOLDER", help="Where; by default runs/demo-DATE.")] = None,
+    minutes: Annotated[float, typer.Option(metavar="M", help="Minutes of training.")] = 5.0,
+    run: Annotated[
+        str | None, typer.Option(metavar="FOLDER", help="Folder of the run; by default runs/demo-DATE.")
+    ] = None,
 ) -> None:
     """Train a player of Connect-4 from nothing, let it play random and uct:1000, and show how it learned.
 
