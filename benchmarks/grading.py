@@ -12,7 +12,7 @@ from ludus.game import Game
 from ludus.grading.grades import ALL, favourites, grade_moves, sign
 from ludus.grading.positions import Known
 from ludus.nets.evaluator import make_evaluator
-from ludus.runs.run import open_run
+from ludus.runs.run import open_checkpoint
 from ludus.search.forest import Evaluator, Forest
 from ludus.search.puct import Puct
 
@@ -57,7 +57,7 @@ def grade(game: Game, evaluator: Evaluator, budgets: tuple[int, ...] = (1, 100, 
 def main(names: list[str]) -> None:
     game = ludus.make("connect4").compile()
     for name in names:
-        run, checkpoint = open_run(name, game)
+        run, checkpoint = open_checkpoint(name, game)
         network, facts = run.load_player(checkpoint)
         print(f"{name}: {facts}")
         grade(game, make_evaluator(game, network))

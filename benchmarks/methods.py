@@ -14,7 +14,6 @@ import sys
 import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from queue import SimpleQueue
 
 VARIANTS = {
@@ -51,14 +50,10 @@ def train_and_grade(settings: dict[str, object], minutes: float) -> None:
     import ludus
     from benchmarks.grading import mistakes, read_positions
     from ludus.nets.evaluator import make_evaluator
-    from ludus.runs.run import Run
-    from ludus.terminal.training import start_training
 
     game = ludus.make("connect4").compile()
     with tempfile.TemporaryDirectory() as folder:
-        where = f"{folder}/run"
-        start_training(game, where, None, None, [f"{k}={v}" for k, v in settings.items()], minutes, None, None)
-        run = Run.open(Path(where))
+        run = ludus.train(game, minutes=minutes, run=f"{folder}/run", settings=settings)
         network, facts = run.load_player()
         positions = read_positions(game)
         evaluator = make_evaluator(game, network)

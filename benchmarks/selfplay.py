@@ -14,7 +14,7 @@ from pathlib import Path
 import ludus
 from benchmarks.measuring import Table
 from ludus.runs.config import Config, with_settings
-from ludus.train import preflight
+from ludus.training import preflight
 
 NETWORKS = ((2, 32), (4, 32), (5, 64))
 ROUNDS = 3

@@ -20,10 +20,12 @@ __all__ = [
     "make_agent",
     "names",
     "open_results",
+    "open_run",
     "perft",
     "play_match",
     "rate",
     "solve",
+    "train",
 ]
 
 if TYPE_CHECKING:
@@ -39,7 +41,9 @@ if TYPE_CHECKING:
     from ludus.position import Position
     from ludus.registry import from_json, make, names
     from ludus.rules import EVERYONE
+    from ludus.runs.run import open_run
     from ludus.spec import GameSpec
+    from ludus.training.session import train
 
 _HOMES = {
     "Budget": "agents.budget",
@@ -57,10 +61,12 @@ _HOMES = {
     "make_agent": "agents.naming",
     "names": "registry",
     "open_results": "api.matches",
+    "open_run": "runs.run",
     "perft": "api.solving",
     "play_match": "api.matches",
     "rate": "api.matches",
     "solve": "api.solving",
+    "train": "training.session",
 }
 """The module of each name, below `ludus`."""
 

@@ -229,6 +229,16 @@ class Game:
         """True if the game defines this optional function (see ludus.rules)."""
         return generic.implementation(type(self.rules), name) is not None
 
+    @property
+    def two_player_zero_sum(self) -> bool:
+        """True if two players move in turn, and one player's win is the other's loss."""
+        return self.players == 2 and self.zero_sum and not self.simultaneous
+
+    def require_two_player_zero_sum(self, refused: str, error: type[LudusError] = Unsuitable) -> None:
+        """Raise `error` unless the game is a two-player zero-sum one; `refused` says what is not possible with it."""
+        if not self.two_player_zero_sum:
+            raise error(f"{self.name} {refused}: that needs two players who move in turn and whose values cancel")
+
     def options_in_use(self) -> dict[str, Any]:
         """All options of this game, which make it again. By default, those of the rules' fields that are options.
 

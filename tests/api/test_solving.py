@@ -6,8 +6,8 @@ import time
 import pytest
 
 import ludus
-from ludus.search.running import Stopped
 from ludus.search.solver import NotSolved
+from ludus.stopping import Stopped
 
 CONNECT4 = ludus.make("connect4")
 

@@ -21,8 +21,8 @@ from ludus.grading.truth import BitBully, Solver
 from ludus.runs.config import Config, with_settings
 from ludus.runs.run import Run
 from ludus.search.solver import solve
-from ludus.train.trainer import Trainer
-from tests.train.small import SMALL
+from ludus.training.trainer import Trainer
+from tests.training.small import SMALL
 
 TICTACTOE = ludus.make("tictactoe")
 CONNECT4 = ludus.make("connect4", rows=4, columns=4)
@@ -448,7 +448,7 @@ def test_positions_need_no_file(run):
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (["uct", "laststone"], "laststone cannot be solved: that takes two players"),
+        (["uct", "laststone"], "laststone cannot be solved: that needs two players"),
         (["human", "tictactoe"], "people are not graded"),
         (["nobody", "tictactoe"], "no agent is called 'nobody'"),
         (["zero:nowhere", "tictactoe"], "nowhere is not a run"),

@@ -18,7 +18,7 @@ from ludus.cli import main
 from ludus.errors import BadOption, ChangedRules, Untrusted
 from ludus.runs.config import Config, read_toml, with_settings, write_toml
 from ludus.runs.files import BadRun
-from ludus.runs.run import Run, detached, open_run
+from ludus.runs.run import Run, detached, open_checkpoint
 from tests.own_games import COUNTDOWN, HEAP, tell_tale, write_heap
 
 SMALL = with_settings(Config(), {"network": "mlp", "blocks": 1, "width": 4})
@@ -116,7 +116,7 @@ def test_a_run_is_opened_after_its_file_is_gone(run, file):
     assert again.game.identity == run.game.identity
     assert again.load_player()[1]["iteration"] == 1
     moved = run.folder.rename(run.folder.with_name("elsewhere"))
-    assert open_run(f"{moved}@1", trust=True)[0].game.spec.source == str(moved / "source" / "heap.py")
+    assert open_checkpoint(f"{moved}@1", trust=True)[0].game.spec.source == str(moved / "source" / "heap.py")
 
 
 def test_a_game_that_the_user_names_runs_nothing_of_the_run(run, file, tmp_path):

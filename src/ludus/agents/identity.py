@@ -137,9 +137,9 @@ def _network(spec: Spec, game: Game) -> tuple[str, int, str]:
     """The folder of the run, the checkpoint, and the digest of its weights."""
     from ludus.agents.zero import run_named
     from ludus.runs.files import BadRun
-    from ludus.runs.run import open_run
+    from ludus.runs.run import open_checkpoint
 
-    run, checkpoint = open_run(run_named(spec), game)
+    run, checkpoint = open_checkpoint(run_named(spec), game)
     known = run.checkpoints()
     if checkpoint is None:
         checkpoint = known[-1] if known else None

@@ -14,8 +14,9 @@ from ludus.agents.budget import Budget
 from ludus.agents.zero import OPTIONS, ZeroAgent, load_evaluator
 from ludus.native import below, kernel, uniform
 from ludus.rng import generators
-from ludus.rules import EVERYONE, outcome, play, play_together, to_move
+from ludus.rules import outcome, to_move
 from ludus.search.batch import Batch
+from ludus.search.random_play import play_joint
 from ludus.search.tree import list_moves
 
 if TYPE_CHECKING:
@@ -51,10 +52,7 @@ def draw_and_play(rules, batch_states, movers, actions, counts, logits, random, 
                     break
             joint[block] = chosen
             begin += count
-        if movers[k] == EVERYONE:
-            play_together(rules, batch_states[k], joint)
-        else:
-            play(rules, batch_states[k], joint[0])
+        play_joint(rules, batch_states[k], joint)
 
 
 @kernel

@@ -106,6 +106,5 @@ class SolverAgent:
 def make(spec: Spec, game: Game, seed: int) -> SolverAgent:
     if spec.budget is not None and spec.budget.seconds is None:
         raise BadAgent(f"{spec.text}: the solver's budget is a time, such as 10s, after which it gives up")
-    if game.players != 2 or not game.zero_sum or game.simultaneous:  # said here too, before anything is compiled
-        raise BadAgent(f"{spec.text} cannot play {game.name}: it needs two players who move in turn, a zero-sum game")
+    game.require_two_player_zero_sum(f"cannot be played by {spec.text}", BadAgent)
     return SolverAgent(game, spec.text, spec.budget, seed, **spec.read(**OPTIONS))

@@ -58,9 +58,9 @@ class ZeroAgent(SearchAgent):
 def load_evaluator(spec: Spec, game: Game, engine: str) -> Any:
     """The evaluator of the run that an agent's name gives as RUN or RUN@CHECKPOINT."""
     from ludus.nets.evaluator import make_evaluator
-    from ludus.runs.run import open_run
+    from ludus.runs.run import open_checkpoint
 
-    run, checkpoint = open_run(run_named(spec), game)
+    run, checkpoint = open_checkpoint(run_named(spec), game)
     network, _ = run.load_player(checkpoint)
     return make_evaluator(game, network, engine)
 
@@ -72,11 +72,10 @@ def run_named(spec: Spec) -> str:
 
 
 def engine_name(text: str) -> str:
-    from ludus.nets.engines import ENGINES
+    from ludus.nets.engines import EXACT_ENGINE_NAMES
 
-    exact = [name for name in ENGINES if name != "int8"]
-    if text not in exact:
-        raise ValueError(f"one of {', '.join(exact)}")
+    if text not in EXACT_ENGINE_NAMES:
+        raise ValueError(f"one of {', '.join(EXACT_ENGINE_NAMES)}")
     return text
 
 

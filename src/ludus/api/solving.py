@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from ludus.game import Position
-    from ludus.search.running import StopFlag
     from ludus.search.solver import Solution
+    from ludus.stopping import Stop
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ def solve(
     limit: float | None = None,
     memory: int = 1 << 28,
     on_event: Callable[[Counted], object] | None = None,
-    stop: StopFlag | None = None,
+    stop: Stop | None = None,
 ) -> Solution:
     """The exact value of a position and of each of its moves, for two players who move in turn in a zero-sum game.
 
@@ -44,11 +44,11 @@ def perft(
     position: Position,
     depth: int,
     on_event: Callable[[Counted], object] | None = None,
-    stop: StopFlag | None = None,
+    stop: Stop | None = None,
 ) -> int:
     """The number of sequences of `depth` moves from a position; 0 if every game ends sooner.
 
-    Raises ludus.search.running.Stopped when `stop` (a threading.Event) is set.
+    Raises ludus.stopping.Stopped when `stop` (a threading.Event) is set.
     """
     from ludus.search import perft
 

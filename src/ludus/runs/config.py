@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ludus.errors import BadOption, LudusError
+from ludus.nets.engines import ENGINE_NAMES
+from ludus.nets.families import FAMILIES, Design
 from ludus.options import convert, did_you_mean
 from ludus.spec import GameSpec
 
@@ -28,7 +30,7 @@ class Config:
     """The settings of a run. Everything that changes the result is here."""
 
     # The network
-    network: str = setting("residual", "Network family.", among=("residual", "conv", "mlp", "graph"))
+    network: str = setting("residual", "Network family.", among=FAMILIES)
     blocks: int = setting(4, "Depth of the network, in blocks or layers.", least=0, most=200)
     width: int = setting(32, "Width of the network, in channels or units.", least=1, most=8192)
     size_free: bool = setting(
@@ -153,7 +155,7 @@ class Config:
     engine: str = setting(
         "auto",
         "Inference engine of self-play; auto is cuda on a GPU, else int8 where the preflight finds it faster.",
-        among=("auto", "onnx", "int8", "torch", "cuda"),
+        among=ENGINE_NAMES,
     )
     workers: int = setting(0, "Self-play threads; 0 means one for each CPU core.", least=0, most=4096)
     learner_threads: int = setting(0, "Learner threads; 0 lets the preflight choose.", least=0, most=4096)
@@ -177,29 +179,20 @@ class Config:
             raise BadOption("gating and gating_uct exclude each other: set one of them")
         if self.evaluate_every and not self.evaluation_positions:
             raise BadOption("evaluate_every needs evaluation_positions, a file that ludus grade --positions FILE makes")
-        if self.network == "graph" and (self.soft_policy_weight or self.reply_policy_weight):
-            raise BadOption("soft_policy_weight and reply_policy_weight are for networks over planes, not for graphs")
-        if self.network == "graph" and self.engine == "int8":
-            raise BadOption("engine = int8 is for networks over planes, not for graphs")
-        if self.size_free and self.network != "residual":
-            raise BadOption("size_free is for network = residual; graph networks always fit every board size")
-        if self.size_free and self.reply_policy_weight:
-            raise BadOption("reply_policy_weight does not work with size_free: the opponent's view may differ")
+        FAMILIES[self.network].check_settings(self)
         if self.full_search_fraction < 1 and self.fast_simulations > self.simulations:
             raise BadOption("fast_simulations must not exceed simulations")
 
     @property
     def fits_all_sizes(self) -> bool:
         """True if one set of weights fits all board sizes."""
-        return self.size_free or self.network == "graph"
+        return FAMILIES[self.network].fits_all_sizes_with(self)
 
     def make_network(self, game: Game) -> Any:
         """The network that these settings describe, for a game."""
-        from ludus.nets import make_network, sizes_of
-
         auxiliary = (self.soft_policy_weight > 0) + (self.reply_policy_weight > 0)
-        sizes = sizes_of(game, self.roles, auxiliary, self.size_free)
-        return make_network(self.network, sizes, blocks=self.blocks, width=self.width, dropout=self.dropout)
+        design = Design(self.blocks, self.width, self.size_free, self.roles, auxiliary, self.dropout)
+        return FAMILIES[self.network].make_network(game, design)
 
 
 FORMER_NAMES = {

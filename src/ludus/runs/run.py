@@ -243,14 +243,22 @@ class Run:
         return lines
 
 
-def open_run(name: str, game: Game | None = None, trust: bool = False) -> tuple[Run, int | None]:
-    """A run and a checkpoint of it, from RUN or RUN@40, to play `game`; see Run.open."""
+def open_run(folder: str | Path, game: Game | None = None, trust: bool = False) -> Run:
+    """A run that exists, to read it or to play with its networks.
+
+    Its game is `game`, or is made as the run says; Python code that comes with the run is used only with `trust`.
+    """
+    return Run.open(Path(folder), game, any_size=True, trust=trust)
+
+
+def open_checkpoint(name: str, game: Game | None = None, trust: bool = False) -> tuple[Run, int | None]:
+    """A run and the number of a checkpoint, from RUN@40, or from RUN with None for the latest; see open_run."""
     folder, at, checkpoint = name.rpartition("@")
     if not at:
-        return Run.open(Path(name), game, any_size=True, trust=trust), None
+        return open_run(name, game, trust), None
     if not checkpoint.isdecimal():
         raise BadRun(f"{checkpoint!r} is no checkpoint; write {folder}@40")
-    return Run.open(Path(folder), game, any_size=True, trust=trust), int(checkpoint)
+    return open_run(folder, game, trust), int(checkpoint)
 
 
 def _own_game(folder: Path, spec: GameSpec | None, trust: bool) -> Game:
@@ -296,7 +304,7 @@ def _tell_if_changed(file: Path, digest: str, instead: str) -> None:
 
 def first_weights(name: str, game: Game, network: Any) -> dict[str, Any]:
     """The weights of another run, RUN or RUN@40, for a run that begins with them."""
-    run, checkpoint = open_run(name, game)
+    run, checkpoint = open_checkpoint(name, game)
     weights = run.load_player(checkpoint)[0].state_dict()
     if not fits(network, weights):
         shown = ", ".join(f"{key}={getattr(run.config, key)}" for key in NETWORK)

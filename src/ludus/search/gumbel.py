@@ -31,8 +31,10 @@ def gumbel(
     value_weight: float = 0.1,
     schedule_length: int = 0,
 ) -> Gumbel:
-    """The rule for a search of so many simulations that considers so many moves at the root. Its schedule is as long as
-    one for `schedule_length` simulations, if that is more: rules of one size are compiled once for a card."""
+    """The rule for a search of `simulations` that considers `considered` moves at the root.
+
+    Its schedule is at least `schedule_length` long: for a GPU, rules of one size are compiled once.
+    """
     rows = [halving(count, simulations) for count in range(considered + 1)]
     longer = [(0, 0), (0, max(0, schedule_length - simulations))]
     return Gumbel(np.pad(np.array(rows, np.int32), longer, mode="edge"), visit_weight, value_weight)

@@ -1,4 +1,4 @@
-"""Perft: the number of lines of play to a depth. The classic check of a game's rules."""
+"""Perft: the number of sequences of moves of a given length. The classic check of a game's rules."""
 
 from typing import Any, NamedTuple
 
@@ -8,8 +8,9 @@ from ludus.errors import BadOption
 from ludus.game import Game, Position
 from ludus.native import bundle, kernel, part
 from ludus.rules import EVERYONE, outcome, play, play_together, to_move
-from ludus.search.running import Reporter, StopFlag, Stopped, run_watched
+from ludus.search.running import Reporter, run_watched
 from ludus.search.tree import copy_state, list_moves
+from ludus.stopping import Stop, Stopped
 
 
 @bundle
@@ -81,7 +82,7 @@ def count_leaves(rules, levels, depth):
             level -= 1
 
 
-def perft(position: Position, depth: int, progress: Reporter | None = None, stop: StopFlag | None = None) -> int:
+def perft(position: Position, depth: int, progress: Reporter | None = None, stop: Stop | None = None) -> int:
     """The number of sequences of `depth` moves from a position; 0 if every game ends sooner.
 
     Raises Stopped when `stop` is set or `progress` returns False.

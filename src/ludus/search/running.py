@@ -3,24 +3,14 @@
 import threading
 import time
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
-from ludus.errors import LudusError
+from ludus.stopping import Stop, is_stopped
 
 Reporter = Callable[[int], object]
 """Called several times a second with the number of positions seen so far; it ends the work by returning False."""
-
-
-class StopFlag(Protocol):
-    """What can tell a long operation to stop, such as a threading.Event."""
-
-    def is_set(self) -> bool: ...
-
-
-class Stopped(LudusError):
-    """The work was stopped before its end by the caller's wish."""
 
 
 def run_watched(
@@ -28,7 +18,7 @@ def run_watched(
     control: np.ndarray,
     progress: Reporter | None = None,
     limit: float | None = None,
-    stop: StopFlag | None = None,
+    stop: Stop | None = None,
 ) -> Any:
     """Run a kernel that counts in control[0] and stops when control[1] is not 0; returns what it returns.
 
@@ -58,7 +48,7 @@ def run_watched(
                 report_at = now + 0.05
                 if progress(int(control[0])) is False:
                     control[1] = 1
-            if (deadline is not None and now > deadline) or (stop is not None and stop.is_set()):
+            if (deadline is not None and now > deadline) or is_stopped(stop):
                 control[1] = 1
     except BaseException:
         control[1] = 1

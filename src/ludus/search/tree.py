@@ -48,7 +48,7 @@ def node_dtype(players: int, blocks: int) -> np.dtype:
             ("value", np.float32, (players,)),  # the evaluation, or the exact value
             ("key", np.uint64),  # fingerprint of the position where transpositions are on, else a serial number
         ],
-        align=True,  # a card reads an unaligned number byte by byte
+        align=True,  # a GPU reads unaligned numbers byte by byte
     )
 
 
@@ -94,7 +94,7 @@ def copy_state(target, i, source, j):
 
 @kernel
 def plant(rules, trees, position, values):
-    """Make position[tree] the root of every tree, which loses what it had. Room: values [P]."""
+    """Make position[tree] the root of every tree, and drop its nodes. Scratch: values [P]."""
     for tree in range(trees.root.size):
         plant_position(rules, trees, tree, position, tree, values)
 
@@ -117,7 +117,7 @@ def plant_position(rules, trees, tree, position, i, values):
 
 @part
 def add_node(rules, trees, tree, position, i, over, values):
-    """A new node for position[i], or the one that stands for it already, or NOTHING where the tree is full."""
+    """A new node for position[i], or the node that it has already, or NOTHING if the tree is full."""
     size = trees.transpositions.shape[1]
     slot = 0
     if size == 0:
@@ -190,7 +190,7 @@ def add_edges(trees, tree, index, actions, counts):
 
 @part
 def joint_key(trees, path_row):
-    """64 bits that stand for a node and everyone's action there: path_row = (node, edge, edge, ...)."""
+    """A 64-bit key of a node and everyone's action there: path_row = (node, edge, edge, ...)."""
     # Spread before the actions come in: serial numbers and actions are small, and would cancel each other.
     key = trees.nodes[path_row[0]].key * np.uint64(0xBF58476D1CE4E5B9)
     key ^= key >> np.uint64(32)
@@ -204,7 +204,7 @@ def joint_key(trees, path_row):
 
 @part
 def joint_slot(trees, tree, key):
-    """Where a joint move is, or would be, in the tree's table of joint moves."""
+    """The slot of a joint move in the tree's table, or the free slot where it would be."""
     size = trees.joints.shape[1]
     slot = np.int64(key & np.uint64(size - 1))
     while trees.joints[tree, slot].child != 0 and trees.joints[tree, slot].key != key:
@@ -214,7 +214,7 @@ def joint_slot(trees, tree, key):
 
 @part
 def follow(trees, tree, path_row):
-    """The child that the chosen edges lead to, or NOTHING if nobody has been there."""
+    """The child that the chosen edges lead to, or NOTHING if it does not exist yet."""
     if path_row.size == 2 or trees.nodes[path_row[0]].mover != EVERYONE:
         return np.int64(trees.edges[path_row[1]].child)
     return np.int64(trees.joints[tree, joint_slot(trees, tree, joint_key(trees, path_row))].child - 1)
@@ -294,7 +294,7 @@ def add_virtual_loss(trees, path, depth):
 
 @part
 def remove_virtual_loss(trees, path, depth):
-    """Take back what `hold` did."""
+    """Take back what `add_virtual_loss` did."""
     for level in range(depth):
         row = path[level]
         trees.nodes[row[0]].visits -= 1

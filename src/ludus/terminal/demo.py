@@ -9,12 +9,12 @@ from ludus.registry import make
 from ludus.runs.run import Run
 from ludus.terminal.curve import draw_curve
 from ludus.terminal.match import run_match
-from ludus.terminal.training import start_training
+from ludus.terminal.training import run_training
 
 SIMULATIONS = 200
-"""A move, for the player that was trained: less time than uct:1000 takes."""
-
-
+"""Simulations per move of the trained player: it takes less time than uct:1000."""
+SETTINGS: dict[str, object] = {}
+"""Settings of the run beside those that suit the game."""
 MATCHES = (("random", 20), ("uct:1000", 40))
 
 
@@ -23,7 +23,7 @@ def run_demo(minutes: float, folder: str | None) -> None:
     game = make("connect4")
     where = folder or f"runs/demo-{time.strftime('%Y%m%d-%H%M%S')}"
     print(f"Connect-4 from nothing: {minutes:g} minutes of playing against itself. Ctrl-C ends them sooner.\n")
-    run = start_training(game, where, None, None, [], minutes, None, None)
+    run = run_training(game, minutes=minutes, run=where, settings=SETTINGS)
     if not run.checkpoints():
         print("It was stopped before its first checkpoint: nothing to show yet.")
         return

@@ -6,6 +6,8 @@ from typing import Annotated
 
 import typer
 
+from ludus.errors import BadOption
+from ludus.options import split_assignment
 from ludus.terminal.commands.app import app
 from ludus.terminal.commands.arguments import (
     Options,
@@ -59,13 +61,32 @@ def train(
       ludus train connect4 --option rows=4 --option columns=5 --set size_free=yes --run runs/small
       ludus train connect4 --from runs/small
     """
-    from ludus.terminal.training import show_settings, start_training
+    from ludus.terminal.training import run_training, show_settings
 
     if settings:
         show_settings()
         return
-    made = make_game(game, option) if game else None
-    start_training(made, run, resume, recipe, set or [], minutes, games, steps, start, tensorboard, trust)
+    run_training(
+        make_game(game, option) if game else None,
+        tensorboard=tensorboard,
+        minutes=minutes,
+        games=games,
+        steps=steps,
+        run=run,
+        resume=resume,
+        recipe=recipe,
+        settings=read_settings(set or []),
+        start=start,
+        trust=trust,
+    )
+
+
+def read_settings(given: list[str]) -> dict[str, str]:
+    """The settings of --set name=value."""
+    try:
+        return dict(split_assignment(text, "--set") for text in given)
+    except ValueError as error:
+        raise BadOption(str(error)) from None
 
 
 @app.command(short_help="Train a player of Connect-4 in five minutes and show how it learned.")
@@ -101,6 +122,6 @@ def export(
     Example
       ludus export runs/connect4-20261115-101500 --onnx connect4.onnx
     """
-    from ludus.terminal.training import export_onnx
+    from ludus.terminal.training import show_export
 
-    export_onnx(run, onnx, trust)
+    show_export(run, onnx, trust)

@@ -1,8 +1,8 @@
-"""An exam every few iterations: how often the network alone, without any search, keeps the outcome of solved positions.
+"""Evaluation during training: how often the network alone, without search, keeps the outcome of solved positions.
 
-One batch of the network for some hundred positions costs next to nothing, and the figure means the same in every run of
-a game, while a rating against earlier networks does not. It draws no random numbers: a run with exams learns the same
-weights as one without.
+One batch of the network for some hundred positions costs little. Unlike a rating against earlier networks, the figure
+means the same in every run of a game. An evaluation draws no random numbers: the run learns the same weights as one
+without.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ if TYPE_CHECKING:
     from ludus.runs.run import Run
 
 FILE = "positions.txt"
-"""In the folder of the run: a copy, so that all its exams are the same, wherever it goes on."""
+"""A copy of the positions in the folder of the run, so that all its evaluations are comparable."""
 MOST = 500
-"""Positions of an exam."""
+"""Positions of an evaluation."""
 
 
 class Evaluation:
-    """The questions, and who is asked."""
+    """Grades a network on positions of known value, every few iterations."""
 
     def __init__(self, game: Game, config: Config, known: Sequence[Known]):
         self.game, self.config, self.known = game, config, at_most(known, MOST)
 
     def grade(self, network: Any, iteration: int) -> float | None:
-        """The part of the outcomes that the network's favourite moves keep; None where no exam is due."""
+        """The fraction of outcomes that the network's favourite moves keep; None if no evaluation is due."""
         if iteration % self.config.evaluate_every:
             return None
         moves = favourites(make_evaluator(self.game, network, self.config.engine), self.known)
@@ -42,12 +42,12 @@ class Evaluation:
 
 
 def open_evaluation(run: Run) -> Evaluation | None:
-    """The exam of a run, if its settings want one; a file that is missing or of another game is refused."""
+    """The evaluation of a run, if its settings ask for one; a file that is missing or of another game is refused."""
     if not run.config.evaluate_every:
         return None
     own = run.folder / FILE
     if not own.is_file():
         given = Path(run.config.evaluation_positions)
-        read_positions(given, run.game)  # or refuse it
+        read_positions(given, run.game)  # raises if it does not fit
         write_whole(own, lambda path: write_bytes(path, given.read_bytes()))
     return Evaluation(run.game, run.config, read_positions(own, run.game).known)

@@ -21,11 +21,14 @@ from ludus.nets.onnx import write_onnx
 from ludus.runs.config import Config, read_toml, with_settings, write_toml
 from ludus.runs.files import BadRun
 from ludus.runs.run import Run
-from ludus.train.gating import Ladder, UctGate
-from ludus.train.learner import NotANumber
-from ludus.train.selfplay import concentrate
-from ludus.train.trainer import Trainer
-from tests.train.small import SMALL
+from ludus.training.gating import ScoreGate, UctGate
+from ludus.training.ladder import Ladder
+from ludus.training.learner import NotANumber
+from ludus.training.playoff import Tally
+from ludus.training.recording import concentrate
+from ludus.training.resigning import Resigning
+from ludus.training.trainer import Trainer
+from tests.training.small import SMALL
 
 
 def new_trainer(folder, game="tictactoe", **settings):
@@ -90,7 +93,9 @@ def test_an_iteration_stopped_by_the_user_changes_nothing_on_disk(tmp_path):
     trainer.iterate()
     trainer.save()
     before = sorted(str(path) for path in (tmp_path / "run").rglob("*"))
-    assert trainer.iterate(lambda: True) is None
+    stop = threading.Event()
+    stop.set()
+    assert trainer.iterate(stop) is None
     assert sorted(str(path) for path in (tmp_path / "run").rglob("*")) == before
 
 
@@ -112,7 +117,7 @@ def test_the_loss_does_not_become_nan_unnoticed(tmp_path):
     trainer.window.rows.results[:] = np.nan
     good = weights(trainer)
     with pytest.raises(NotANumber, match="no longer a number"):
-        trainer.learner.learn(trainer.window, 3, 0.0, np.random.default_rng(0), lambda: False)
+        trainer.learner.learn(trainer.window.rows, 3, 0.0, np.random.default_rng(0))
     assert weights(trainer)[: len(good) // 2] == good[: len(good) // 2]
 
 
@@ -192,7 +197,7 @@ def test_a_full_disk_leaves_the_last_checkpoint(tmp_path, monkeypatch):
     assert not list((tmp_path / "run" / "checkpoints").glob(".*"))
 
 
-def test_beside_a_card_files_are_written_while_the_run_goes_on(tmp_path, monkeypatch):
+def test_with_concurrent_learning_files_are_written_while_the_run_goes_on(tmp_path, monkeypatch):
     trainer = new_trainer(tmp_path / "run", concurrent_learning=True)
     slow, written = threading.Event(), trainer.run.save
 
@@ -205,7 +210,7 @@ def test_beside_a_card_files_are_written_while_the_run_goes_on(tmp_path, monkeyp
         trainer.iterate()
     before = weights(trainer)
     trainer.save(wait=False)
-    trainer.learner.learn(trainer.window, 3, 0.0, trainer.choose, lambda: False)  # not in the checkpoint
+    trainer.learner.learn(trainer.window.rows, 3, 0.0, trainer.rng)  # not in the checkpoint
     assert trainer.run.checkpoints() == []
     slow.set()
     trainer.finish()
@@ -294,14 +299,14 @@ def test_ctrl_c_stops_cleanly_and_says_how_to_go_on(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ([], "name a GAME to train"),
-        (["tictactoe", "--minutes", "0"], "--minutes must be above 0"),
+        ([], "name a game to train"),
+        (["tictactoe", "--minutes", "0"], "minutes must be above 0"),
         (["tictactoe", "--set", "blocks"], "--set takes name=value"),
         (["tictactoe", "--recipe", "soup"], "no recipe is called 'soup'"),
         (["--resume", "nowhere"], "nowhere is not a run"),
         (["tictactoe", "--set", "network=graph"], "needs a game with a graph"),
         (["roshambo", "--set", "search=gumbel"], "roshambo needs search = puct"),
-        (["laststone", "--set", "gating=0.55"], "gating is for two rivals"),
+        (["laststone", "--set", "gating=0.55"], "cannot be trained with gating: that needs two players"),
     ],
 )
 def test_bad_commands_get_one_line(arguments, message, capsys, tmp_path, monkeypatch):
@@ -323,19 +328,19 @@ def test_with_gating_only_a_better_network_plays_and_resuming_is_exact(tmp_path)
     whole = new_trainer(tmp_path / "whole", **settings)
     replaced = []
     for _ in range(4):
-        before = weights_of(whole.best)
+        before = weights_of(whole.gate.best)
         whole.iterate()
         whole.save()
-        wins, draws, losses, passed = whole.gate
+        wins, draws, losses, passed = whole.gate.result
         assert wins + draws + losses == 8
         assert passed == (wins > 1.3 * losses)
-        assert (weights_of(whole.best) != before) == passed
+        assert (weights_of(whole.gate.best) != before) == passed
         replaced.append(passed)
     again = Trainer(Run.open(tmp_path / "whole"))
     again.restore(3)
     again.iterate()
     assert weights(again) == weights(whole)
-    assert weights_of(again.best) == weights_of(whole.best)
+    assert weights_of(again.gate.best) == weights_of(whole.gate.best)
 
 
 def weights_of(network):
@@ -347,14 +352,10 @@ def weights_of(network):
     [(0.55, (11, 0, 9), True), (0.55, (10, 1, 9), False), (1.3, (13, 0, 10), False), (1.3, (14, 0, 10), True)],
 )
 def test_both_styles_of_gates(gate, result, wanted):
-    from ludus.train.gating import passes
-
-    assert passes(gate, *result) == wanted
+    assert ScoreGate(torch.nn.Linear(1, 1), gate).passes(Tally(*result)) == wanted
 
 
 def test_resigning_ends_games_and_stops_when_it_errs(tmp_path):
-    from ludus.train.selfplay import Resigning
-
     resigning = Resigning(0.5, 4)
     resigning.exempt[:] = [False, False, True, False]
     players, expected = np.array([0, 1, 0, 1], np.int8), np.array([-0.9, 0.9, -0.9, -0.9], np.float32)
@@ -381,7 +382,7 @@ def test_a_run_with_resigning_learns_from_shorter_games(tmp_path):
 
 
 @pytest.mark.parametrize("network", ["residual", "conv", "mlp"])
-def test_further_policies_are_learned_and_never_play(tmp_path, network):
+def test_auxiliary_policies_are_learned_and_never_play(tmp_path, network):
     trainer = new_trainer(tmp_path / "run", network=network, soft_policy_weight=1.0, reply_policy_weight=0.25)
     further = [value.clone() for value in trainer.learner.network.further.parameters()]
     for _ in range(2):
@@ -398,7 +399,7 @@ def test_further_policies_are_learned_and_never_play(tmp_path, network):
 
 
 def test_the_reply_is_the_move_that_was_played_next(tmp_path):
-    rows = new_trainer(tmp_path / "run", opening_plies=0)._play(lambda: False)
+    rows = new_trainer(tmp_path / "run", opening_plies=0).selfplay.play(128, 8).rows
     game = ludus.make("tictactoe")
     checked = 0
     for index in np.flatnonzero(rows.replies >= 0):
@@ -422,14 +423,14 @@ def test_noise_goes_by_the_legal_moves_of_each_position():
 
 
 def test_uct_is_a_gate_that_rises():
-    gate = UctGate(10)
-    assert gate.passes(5, 0, 5)
-    assert not gate.passes(4, 2, 4)
-    assert gate.passes(8, 1, 1)
-    assert gate.simulations == 10
-    assert gate.passes(10, 0, 0)
-    assert gate.simulations == 20
-    assert gate.passes(1, 0, 9)
+    gate = UctGate(torch.nn.Linear(1, 1), 10)
+    assert gate.passes(Tally(5, 0, 5))
+    assert not gate.passes(Tally(4, 2, 4))
+    assert gate.passes(Tally(8, 1, 1))
+    assert gate.uct == 10
+    assert gate.passes(Tally(10, 0, 0))
+    assert gate.uct == 20
+    assert gate.passes(Tally(1, 0, 9))
 
 
 def test_a_run_whose_gate_is_uct(tmp_path):
@@ -437,24 +438,24 @@ def test_a_run_whose_gate_is_uct(tmp_path):
     for _ in range(2):
         trainer.iterate()
     trainer.save()
-    assert sum(trainer.gate[:3]) == 4
+    assert sum(trainer.gate.result[:3]) == 4
     again = Trainer(Run.open(tmp_path / "run"))
     again.restore(2)
-    assert (again.uct_gate.simulations, again.uct_gate.best) == (trainer.uct_gate.simulations, trainer.uct_gate.best)
+    assert (again.gate.uct, again.gate.best_score) == (trainer.gate.uct, trainer.gate.best_score)
 
 
 def test_the_ladder_rates_by_known_strengths():
     """Whoever wins with the probability of 200 Elo more, again and again, climbs by about 200 a rung."""
-    choose = np.random.default_rng(0)
+    rng = np.random.default_rng(0)
     ratings = []
     for _ in range(200):
         ladder, rival = Ladder(torch.nn.Linear(1, 1)), 0.0
         strength = 0.0
         for _ in range(30):
             strength = min(strength + 40.0, 600.0)
-            wins = int(choose.binomial(16, 1 / (1 + 10 ** ((rival - strength) / 400))))
+            wins = int(rng.binomial(16, 1 / (1 + 10 ** ((rival - strength) / 400))))
             before = ladder.base
-            ladder.add(torch.nn.Linear(1, 1), wins, 0, 16 - wins)
+            ladder.add(torch.nn.Linear(1, 1), Tally(wins, 0, 16 - wins))
             if ladder.base != before:
                 rival = strength
         ratings.append(ladder.rating)

@@ -10,8 +10,8 @@ from ludus.cli import main
 from ludus.runs.config import Config, with_settings
 from ludus.runs.files import BadRun
 from ludus.runs.run import Run
-from ludus.train.trainer import Trainer
-from tests.train.small import SMALL
+from ludus.training.trainer import Trainer
+from tests.training.small import SMALL
 
 BOARD = {"rows": 4, "columns": 4, "line": 3}
 
@@ -143,7 +143,7 @@ def test_a_run_begins_with_the_weights_of_another(small_board, tmp_path, capsys)
     for name in learned:  # a rate of 0 leaves them as they began
         assert torch.allclose(mine[name], theirs[name], atol=1e-6)
     assert main(["train", "--resume", str(where), "--from", str(folder)]) == 2
-    assert "no --recipe, --run, --set or --from" in capsys.readouterr().err
+    assert "resume keeps the settings of the run" in capsys.readouterr().err
     assert main([*begin[:6], "--from", str(folder), "--run", str(tmp_path / "other"), "--set", "width=16"]) == 2
     error = capsys.readouterr().err.strip()
     assert "has another network than this run; these settings must be the same" in error
