@@ -105,23 +105,29 @@ def from_json(data: Mapping[str, Any] | str, game: Game | None = None, trust: bo
     """
     try:
         data = json.loads(data) if isinstance(data, str) else data
-        if isinstance(data["game"], str):  # as Ludus 0.1 wrote it
-            name, spec = data["game"], GameSpec(data["game"], data["options"])
-        else:
-            name, spec = data["name"], GameSpec.from_json(data["game"])
-        version, text = data["version"], str(data["position"])
+        text = str(data["position"])
+        game = described_game(data, game, trust)
     except LudusError:
         raise
     except (ValueError, TypeError, KeyError, RecursionError) as error:
         raise BadPosition(f"this is not the JSON of a position: {describe_error(error)}") from None
+    return game.parse(text)
+
+
+def described_game(data: Mapping[str, Any], game: Game | None = None, trust: bool = False) -> Game:
+    """The game of a stored position or record, by its spec, name and version; `game`, if given, must be the same."""
+    if isinstance(data["game"], str):  # as Ludus 0.1 wrote it
+        name, spec = data["game"], GameSpec(data["game"], data["options"])
+    else:
+        name, spec = data["name"], GameSpec.from_json(data["game"])
     if game is None:
         game = remake(spec, trust)
     elif spec.digest and game.digest != spec.digest:
-        warnings.warn(f"the rules of {game.name} have changed since this position", ChangedRules, stacklevel=2)
-    if (game.name, game.version) != (name, version):
-        told = f"a position of {shortened(name)}, version {shortened(version)}"
+        warnings.warn(f"the rules of {game.name} have changed since this was written", ChangedRules, stacklevel=3)
+    if (game.name, game.version) != (name, data["version"]):
+        told = f"a position of {shortened(name)}, version {shortened(data['version'])}"
         raise BadPosition(f"{told}, cannot be read by {game.name} {game.version}")
-    return game.parse(text)
+    return game
 
 
 def game_class(name: str) -> type[Game]:

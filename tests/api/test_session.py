@@ -2,6 +2,7 @@
 
 import json
 import threading
+from pathlib import Path
 
 import pytest
 
@@ -12,7 +13,8 @@ from ludus.api import events
 from ludus.api.clock import TimeControl
 from ludus.api.record import BadRecord
 from ludus.api.session import Session
-from ludus.errors import BadAgent, BadOption, BadPosition, IllegalMove, UnknownGame
+from ludus.errors import BadAgent, BadOption, BadPosition, IllegalMove, UnknownGame, Untrusted
+from ludus.games import connect4
 
 TICTACTOE, CONNECT4, ROSHAMBO = ludus.make("tictactoe"), ludus.make("connect4"), ludus.make("roshambo", rounds=2)
 
@@ -502,8 +504,8 @@ def test_a_record_runs_no_code(tmp_path):
     trap = tmp_path / "trap.py"
     trap.write_text("import pathlib; pathlib.Path(__file__).with_suffix('.ran').touch()\n")
     record = Session(CONNECT4).record()
-    record["game"]["name"] = str(trap)
-    with pytest.raises(BadRecord, match="no built-in game"):
+    record["game"]["source"] = str(trap)
+    with pytest.raises(Untrusted, match=r"trap\.py is Python code"):
         Session.from_record(record)
     record = Session(CONNECT4).record()
     record["seats"] = [f"zero:{tmp_path}", str(trap)]
@@ -514,13 +516,17 @@ def test_a_record_runs_no_code(tmp_path):
     assert not trap.with_suffix(".ran").exists()
 
 
-def test_a_game_of_ones_own_is_given():
-    game = ludus.make("connect4", rows=5)
-    game.name = "mine"
-    record = Session(game, moves=["d"]).record()
-    with pytest.raises(BadRecord, match="give it as `game`"):
+def test_a_game_from_a_file_is_given_or_trusted(tmp_path):
+    own = tmp_path / "mine.py"
+    own.write_text(Path(connect4.__file__).read_text())
+    game = ludus.make(own, rows=5)
+    record = json.loads(json.dumps(Session(game, moves=["d"]).record()))
+    with pytest.raises(Untrusted):
         Session.from_record(record)
     assert Session.from_record(record, game=game).history == ["d"]
+    assert Session.from_record(record, trust=True).game.rules.rows == 5
+    with pytest.raises(ludus.LudusError, match="cannot be read by tictactoe"):
+        Session.from_record(record, game=ludus.make("tictactoe"))
 
 
 def test_every_damage_to_a_record_gets_one_line():

@@ -1,4 +1,4 @@
-"""A game under way as JSON: written whole, and read with every part checked. Nothing in a record is run as code."""
+"""A game under way as JSON: written whole, and read with every part checked."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ludus.api.clock import Clocks, TimeControl
 from ludus.api.moves import MoveList, Ply
 from ludus.api.result import AGREEMENT, RESIGNATION, TIME, Result, result_by_agreement, result_by_loss
 from ludus.errors import LudusError, describe_error
-from ludus.registry import make, names
+from ludus.registry import described_game
 
 if TYPE_CHECKING:
     from ludus.game import Game, Position
@@ -49,7 +49,9 @@ def write_record(moves: MoveList, seats: list[str], seed: int, clocks: Clocks) -
     return {
         "format": FORMAT,
         "ludus": __version__,
-        "game": describe_game(game),
+        "game": game.spec.json(),
+        "name": game.name,
+        "version": game.version,
         "start": moves.positions[0].text,
         "players": [game.player_name(player) for player in range(game.players)],
         "seats": seats,
@@ -79,41 +81,24 @@ def _write_ply(ply: Ply) -> dict[str, Any]:
     return {"move": ply.move, "choices": choices, "left": None if ply.left is None else list(ply.left)}
 
 
-def describe_game(game: Game) -> dict[str, Any]:
-    """The game in a record: enough to make a built-in one again, and to recognise any other."""
-    return {"name": game.name, "options": game.options_in_use(), "version": game.version}
-
-
 # --- reading ----------------------------------------------------------------------------------------------------------
 
 
-def read_record(data: dict[str, Any] | str, game: Game | None = None) -> Recorded:
-    """The parts of a record, as a dictionary or as JSON text; BadRecord names the part that is wrong."""
+def read_record(data: dict[str, Any] | str, game: Game | None = None, trust: bool = False) -> Recorded:
+    """The parts of a record, as a dictionary or as JSON text; BadRecord names the part that is wrong.
+
+    `game`, if given, reads it. Otherwise the game is made as the record says: a Python file that it names is run only
+    with `trust`.
+    """
     try:
         found = json.loads(data) if isinstance(data, str) else data
         if not isinstance(found, dict) or found.get("format") != FORMAT:
             raise BadRecord(f"this is not a record of a game: its format is not {FORMAT!r}")
-        return _read(found, make_game(found, game))
+        return _read(found, described_game(found, game, trust))
     except (ValueError, TypeError, KeyError, RecursionError) as error:
         if isinstance(error, LudusError):
             raise
         raise BadRecord(f"this record of a game cannot be read: {describe_error(error)}") from None
-
-
-def make_game(data: dict[str, Any], game: Game | None) -> Game:
-    """The game of a record: the one given, if it is the same, else a built-in one by its name."""
-    described = data["game"]
-    name = _text(described["name"], "game.name")
-    if game is None:
-        if name not in names():
-            raise BadRecord(f"{name!r} is no built-in game: make it yourself and give it as `game`")
-        game = make(name, **_need(described["options"], dict, "game.options"))
-    theirs = {key: described[key] for key in ("name", "version")}
-    if theirs != {"name": game.name, "version": game.version}:
-        raise BadRecord(
-            f"a record of {name}, version {theirs['version']}, cannot be read by {game.name} {game.version}"
-        )
-    return game
 
 
 def _read(data: dict[str, Any], game: Game) -> Recorded:

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ludus.arena.record import forfeit
+
 if TYPE_CHECKING:
     from ludus.game import Game
 
@@ -32,7 +34,7 @@ def result_by_rules(game: Game, values: Sequence[float]) -> Result:
 
 def result_by_loss(game: Game, loser: int, reason: str) -> Result:
     """One player resigned or ran out of time: it gets -1, and the others share what it loses."""
-    values = tuple(-1.0 if player == loser else 1.0 / max(1, game.players - 1) for player in range(game.players))
+    values = forfeit(game.players, loser)
     how = {RESIGNATION: "resigned", TIME: "ran out of time"}[reason]
     return Result(values, reason, loser, f"{in_words(game, values)[:-1]}: {game.player_name(loser)} {how}.")
 

@@ -307,14 +307,16 @@ class Session:
         data: dict[str, Any] | str,
         game: Game | None = None,
         seats: Sequence[Agent | str] | None = None,
+        trust: bool = False,
         **options: Any,
     ) -> Session:
         """The game that `record` wrote, as a dictionary or as JSON text, at the ply where it was, with clocks stopped.
 
-        No code that the data names is run: a game that is not built in must be given as `game`. Agents are made when
-        they are first asked for a move. `seats` replaces those of the record; `options` are those of Session.
+        The game is made as the record says, unless it is given as `game`: a Python file that the record names is run
+        only with `trust`. Agents are made when they are first asked for a move. `seats` replaces those of the record;
+        `options` are those of Session.
         """
-        recorded = read_record(data, game)
+        recorded = read_record(data, game, trust)
         session = cls(recorded.last, seats, seed=recorded.seed, clocks=recorded.clocks, **options)
         if seats is None:
             session._seats = [Seat(name) for name in recorded.seats]  # not made: they may lie on another machine

@@ -52,10 +52,8 @@ def check_reset(run: Lockstep) -> None:
         run.plain.call("reset", clean, word)
     run.shown = clean.copy()
     for way in run.ways:
-        way.guarded = guarded_states(run.game)
-        for empty in (True, False):
-            if not empty:
-                way.guarded = guarded_states(run.game, run.choose)
+        for empty in (True, True, True, False):  # thrice, for a reset that draws its own random numbers
+            way.guarded = guarded_states(run.game) if empty else guarded_states(run.game, run.choose)
             random = generator(run.seed, run.number)
             with run.blame("reset", way):
                 way.call("reset", way.states, random)
