@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
-import signal
-import threading
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rich.live import Live
 
 from ludus.runs.config import Config
+from ludus.terminal.interrupt import ctrl_c_stops
 from ludus.terminal.show import describe, new_table, print_table, terminal, typed
 from ludus.terminal.trust import with_trust
 from ludus.training.events import (
@@ -60,23 +58,6 @@ def run_training(game: Game | None, *, tensorboard: bool = False, trust: bool = 
         return with_trust(trust, lambda trust: train(game, trust=trust, **options, on_event=show, stop=stop))
 
 
-@contextmanager
-def ctrl_c_stops() -> Iterator[threading.Event]:
-    """An event that the first Ctrl-C sets; a second one interrupts at once."""
-    stop = threading.Event()
-
-    def interrupt(*_: Any) -> None:
-        if stop.is_set():
-            raise KeyboardInterrupt
-        stop.set()
-
-    before = signal.signal(signal.SIGINT, interrupt)
-    try:
-        yield stop
-    finally:
-        signal.signal(signal.SIGINT, before)
-
-
 class TrainingView:
     """Shows the events of a training: a table that changes on a terminal, elsewhere a line for each iteration."""
 
@@ -119,9 +100,7 @@ class TrainingView:
             self._close()
             if isinstance(event, TrainingStopped):
                 own = " --trust" if event.run.game.digest else ""
-                print(
-                    f"Stopped after iteration {event.iteration}. Continue: ludus train --resume {event.run.folder}{own}"
-                )
+                print(f"Stopped after iteration {event.iteration}. Go on: ludus train --resume {event.run.folder}{own}")
             print(f"Play against it: ludus play {typed(event.run.game)} --against zero:{event.run.folder}")
 
     def _close(self) -> None:
