@@ -99,7 +99,8 @@ def positions(start: Position, seconds: float) -> Figure:
 
 
 def rate_of(run: Callable[[int], int], seconds: float, most: int = 1 << 30) -> float:
-    """The rate per second of `run(count)`, which returns the number it did. The first call compiles and is not counted."""
+    """The rate per second of `run(count)`, which returns the number it did. The first call, which compiles, is not
+    counted."""
     run(1)
     count, done, spent = 1, 0, 0.0
     while spent < seconds:

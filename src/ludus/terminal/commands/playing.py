@@ -94,7 +94,7 @@ def match(
         str | None, typer.Option(metavar="FILE", help="Record the games in this file, for ludus ratings and replay.")
     ] = None,
 ) -> None:
-    """Let agents play a match, and show wins, draws, losses and scores. Every starting position is played from all seats.
+    """Let agents play a match, and show wins, draws, losses and scores. Each start position is played from all seats.
 
     Games are played on all CPU cores. An agent that fails, or takes too long for a move, loses the game.
 
