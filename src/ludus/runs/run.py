@@ -2,17 +2,17 @@
 
     config.toml           the game (see spec.py) and all settings
     source/               copy of the game's file and of its helper files, if the game is a user's own
-    about.json            code version, machine, when it began
+    about.json            code version, machine, date
     games/000012.npz      the rows of iteration 12 (see rows.py)
-    checkpoints/000012/   player.safetensors: the weights that play, with what made them
-                          learner.safetensors, state.npz: all else that is needed to go on, in the latest two
+    checkpoints/000012/   player.safetensors: the weights that play, with game and iteration in the metadata
+                          learner.safetensors, state.npz: the state to resume from, in the latest two only
     log.jsonl             a line for each iteration
-    positions.txt         solved positions for its evaluations, if it has any (see grading/positions.py)
+    positions.txt         solved positions for evaluations, if there are any (see grading/positions.py)
     results.sqlite        games of its checkpoints in the arena (see arena/store.py)
-    arena.toml            settings of that arena, if the user has written any (see arena/roster.py)
+    arena.toml            settings of the arena, if the user has written any (see arena/roster.py)
 
-Files are written whole or not at all. A run that was killed goes on from its latest checkpoint; games of an iteration
-that it had not finished are played again, move for move the same.
+Files are written completely or not at all. A run that was killed continues from its latest checkpoint; the games of an
+unfinished iteration are played again with the same moves.
 """
 
 from __future__ import annotations
@@ -42,11 +42,11 @@ if TYPE_CHECKING:
 SOURCE = "source"
 """The folder in a run with the copy of a user's own game: its file, and the helper files that it imports."""
 KEPT = 2
-"""Checkpoints that hold all that is needed to go on; older ones keep the weights that play."""
+"""Number of checkpoints that keep the state to resume from; older ones keep only the weights that play."""
 
 
 NETWORK = ("network", "blocks", "width", "size_free", "roles", "soft_policy_weight", "reply_policy_weight", "dropout")
-"""The settings that decide the shapes of a network's weights."""
+"""The settings that determine the shapes of a network's weights."""
 
 
 class Run:
@@ -55,13 +55,13 @@ class Run:
     def __init__(self, folder: Path, game: Game, config: Config, trained: str | None = None):
         self.folder, self.game, self.config = folder, game, config
         self.trained = trained or game.identity
-        """The identity of the game that the run trains; `game` may be another size of it (see `open`)."""
+        """The identity of the game that the run trains; `game` may have another board size (see `open`)."""
 
     # --- making and opening -------------------------------------------------------------------------------------------
 
     @classmethod
     def create(cls, folder: Path, game: Game, config: Config) -> Run:
-        """A new run; the folder must not hold one. The source of a user's own game is copied into it."""
+        """A new run, in a folder that holds no run. The source of a user's own game is copied into the folder."""
         if (folder / "config.toml").exists():
             raise BadRun(f"{folder} holds a run already: ludus train --resume {folder} goes on with it")
         from ludus import __version__
@@ -85,12 +85,12 @@ class Run:
 
     @classmethod
     def open(cls, folder: Path, game: Game | None = None, any_size: bool = False, trust: bool = False) -> Run:
-        """A run that exists.
+        """Open an existing run.
 
         If `game` is given, nothing from the run is executed: the game is compared with the run's own. Otherwise the
-        game is made as the run says; the copy of a user's source is run only with `trust`, else Untrusted is raised.
-        With `any_size`, to play only: `game` may have other options if the network fits every board size, and a
-        changed source is a warning (ChangedRules) instead of an error.
+        game is made from the run's config; the copy of a user's source is run only with `trust`, else Untrusted is
+        raised. `any_size` is for playing only: `game` may have other options if the network fits every board size, and
+        a changed source is a warning (ChangedRules) instead of an error.
         """
         if not (folder / "config.toml").is_file():
             raise BadRun(f"{folder} is not a run: it has no config.toml")
@@ -130,7 +130,7 @@ class Run:
         state: dict[str, np.ndarray],
         facts: dict,
     ) -> None:
-        """Write a checkpoint: the weights that play, and all that is needed to go on. Tensors as `detached` gives."""
+        """Write a checkpoint: the weights that play, and the state to resume from. Tensors must be `detached`."""
         from safetensors.torch import save_file
 
         about = {"game": self.trained, "iteration": str(iteration), "facts": json.dumps(facts)}
@@ -148,7 +148,7 @@ class Run:
                 remove(self.checkpoint(old) / name)
 
     def load_player(self, iteration: int | None = None) -> tuple[Any, dict[str, Any]]:
-        """The network that plays, at one checkpoint or the latest, and the facts about it."""
+        """The network that plays, at one checkpoint or the latest, and the metadata of the checkpoint."""
         from safetensors import safe_open
 
         known = self.checkpoints()
@@ -167,12 +167,12 @@ class Run:
             weights = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118
             if self.game.identity != self.trained and not fits(network, weights):
                 told = f"{path} is of {self.trained}, and does not fit {self.game.identity}"
-                raise BadRun(f"{told}: more than sizes differ in what a network sees")
+                raise BadRun(f"{told}: the network's inputs differ in more than the board size")
             network.load_state_dict(weights)
         return network.eval(), {"iteration": iteration, **json.loads(about["facts"])}
 
     def load_state(self, iteration: int) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        """The learner and the state that `save` was given."""
+        """The learner and the state that `save` wrote."""
         from safetensors.torch import load_file
 
         folder = self.checkpoint(iteration)
@@ -182,7 +182,7 @@ class Run:
             return learner, {name: file[name] for name in file.files}
 
     def whole_checkpoint(self) -> int | None:
-        """The latest checkpoint from which the run can go on."""
+        """The latest checkpoint that the run can be resumed from."""
         whole = [i for i in self.checkpoints() if (self.checkpoint(i) / "state.npz").is_file()]
         return whole[-1] if whole else None
 
@@ -207,7 +207,7 @@ class Run:
         write_whole(self.folder / "games" / f"{iteration:06d}.npz", write)
 
     def load_rows(self, last: int, wanted: int) -> list[Rows]:
-        """The rows of iterations up to `last`, as many of the latest as it takes to have `wanted`; oldest first."""
+        """The rows of the latest iterations up to `last` that hold at least `wanted` rows, oldest first."""
         parts: list[Rows] = []
         count = 0
         for iteration in range(last, 0, -1):
@@ -220,7 +220,7 @@ class Run:
         return parts[::-1]
 
     def forget_after(self, iteration: int) -> None:
-        """Remove what a killed process left of later iterations: they are played again."""
+        """Remove the files of later iterations, which a killed process left: they are played again."""
         for path in (self.folder / "games").glob("[0-9]*.npz"):
             if int(path.stem) > iteration:
                 remove(path)
@@ -234,7 +234,7 @@ class Run:
             file.write(json.dumps(line) + "\n")
 
     def log(self) -> list[dict[str, Any]]:
-        """All lines but one that a killed process left unfinished."""
+        """All complete lines; a killed process may have left an unfinished one."""
         lines = []
         path = self.folder / "log.jsonl"
         for line in path.read_text().splitlines() if path.exists() else []:
@@ -244,9 +244,10 @@ class Run:
 
 
 def open_run(folder: str | Path, game: Game | None = None, trust: bool = False) -> Run:
-    """A run that exists, to read it or to play with its networks.
+    """Open an existing run, to read it or to play with its networks.
 
-    Its game is `game`, or is made as the run says; Python code that comes with the run is used only with `trust`.
+    Without `game`, the game is made from the run's config. Python code that comes with the run is used only with
+    `trust`.
     """
     return Run.open(Path(folder), game, any_size=True, trust=trust)
 
@@ -262,7 +263,7 @@ def open_checkpoint(name: str, game: Game | None = None, trust: bool = False) ->
 
 
 def _own_game(folder: Path, spec: GameSpec | None, trust: bool) -> Game:
-    """The game that a run names, if it is a user's own from the copy in the folder of the run."""
+    """The game that a run names; a user's own game is made from the copy in the folder of the run."""
     if spec is None:
         raise BadRun(f"{folder / 'config.toml'} names no game: name it as well")
     copy = folder.resolve() / SOURCE / file_name(spec)
@@ -313,13 +314,13 @@ def first_weights(name: str, game: Game, network: Any) -> dict[str, Any]:
 
 
 def fits(network: Any, weights: dict[str, Any]) -> bool:
-    """True if the weights have the shapes of the network's."""
+    """True if the weights have the shapes of the network's weights."""
     mine = {name: weight.shape for name, weight in network.state_dict().items()}
     return mine == {name: weight.shape for name, weight in weights.items()}
 
 
 def _are_kin(identity: str, game: Game) -> bool:
-    """True if an identity is that of `game` but for the options."""
+    """True if an identity differs from the identity of `game` in the options only."""
     name, version = identity.partition("(")[0], identity.rpartition(")v")[2]
     return (name, version) == (game.name, str(game.version))
 

@@ -1,4 +1,4 @@
-"""`ludus train`: shows the events of a training, and turns Ctrl-C into its end."""
+"""`ludus train`: shows the events of a training; Ctrl-C stops it."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def show_settings() -> None:
 
 
 def run_training(game: Game | None, *, tensorboard: bool = False, trust: bool = False, **options: Any) -> Run:
-    """Train with a live view. `options` are those of `ludus.train`."""
+    """Train with a live view. `options` are passed to `ludus.train`."""
     from ludus.training.session import train
 
     listeners: list[Any] = [TensorBoardLog()] if tensorboard else []
@@ -62,7 +62,7 @@ class TrainingView:
     """Shows the events of a training: a table that changes on a terminal, elsewhere a line for each iteration."""
 
     def __init__(self, tensorboard: bool = False) -> None:
-        """With `tensorboard`, say where its files are."""
+        """With `tensorboard`, print the command that shows its files."""
         self.console = terminal()
         self.tensorboard = tensorboard
         self.opened = ExitStack()
@@ -104,7 +104,7 @@ class TrainingView:
             print(f"Play against it: ludus play {typed(event.run.game)} --against zero:{event.run.folder}")
 
     def _close(self) -> None:
-        """Leave what is on the screen, and go on below it."""
+        """Stop the live display; later output appears below it."""
         self.opened.close()
         self.status = self.live = None
 
@@ -131,7 +131,7 @@ class TrainingView:
 
 
 def show_plan(event: Planned) -> None:
-    """The figures of the preflight, and what to expect of the run."""
+    """Show the figures of the preflight, and the expected speed and duration of the run."""
     config, measured = event.config, event.measured
     trees = "; the trees grow on the GPU" if measured.trees_on_gpu else ""
     if measured.why_not_on_gpu:
