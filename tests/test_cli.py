@@ -241,7 +241,7 @@ def test_match_of_a_file_of_ones_own(run, own_game):
 def test_a_match_that_is_left_shows_what_there_is(run):
     code, shown, _ = run("match", "tictactoe", "human", "random", "--games", "4", typed="quit\n")
     assert code == 0
-    assert "left in game 1 of 4" in shown
+    assert "The match was stopped in game 1 of 4" in shown
 
 
 def test_a_match_that_is_stopped_shows_what_there_is(run, monkeypatch):
