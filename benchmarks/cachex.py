@@ -39,7 +39,7 @@ def against_hex(report: Table, n: int, simulations: int) -> None:
 
 
 def solving(report: Table) -> None:
-    """A win within so many turns is one in the whole game: the limit makes draws of what would go on, nothing else."""
+    """Solve small boards with a limit of turns. A win within the limit is also a win in the game without a limit."""
     value_of(ludus.make("cachex", n=3).start())
     for steal, turns, expected in ((False, 14, 0), (False, 15, 1), (True, 21, 0), (True, 22, -1)):
         start = ludus.make("cachex", n=4, steal=steal, turns=turns).start()
@@ -47,7 +47,7 @@ def solving(report: Table) -> None:
         value = value_of(start)
         spent = time.perf_counter() - began
         assert value == expected
-        said = {0: "nobody wins", 1: "red wins", -1: "blue wins"}[expected]
+        said = {0: "no one wins", 1: "red wins", -1: "blue wins"}[expected]
         rules = "with stealing" if steal else "without stealing"
         report(f"Solve cachex n=4 {rules}, {turns} turns", f"{spent:.1f} s", f"{said} within {turns} turns", "solved")
 

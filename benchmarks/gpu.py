@@ -25,11 +25,11 @@ from ludus.training.worker import Worker
 
 SIMULATIONS = 32
 FORESTS = (1, 2, 3)
-"""Into how many forests the games are split."""
+"""Number of forests that the games are split into."""
 
 
 def network_alone(engines: list[CudaEngine], batch: int, seconds: float) -> float:
-    """Evaluations a second, with the copies, when the GPU always has the next batches waiting."""
+    """Evaluations a second, including copies, with further batches always queued on the GPU."""
     captured = [engine.batch((batch, 2, 6, 7)) for engine in engines]
     for each in captured:
         each.launch()

@@ -1,6 +1,6 @@
-"""From nothing to a player, and how good it is: python -m benchmarks.learning WHAT [--minutes M] [--run FOLDER]
+"""Training from nothing, and the player's strength: python -m benchmarks.learning WHAT [--minutes M] [--run FOLDER]
 
-tictactoe   45 seconds, then every position that the player can come to, from either seat, against every opponent
+tictactoe   45 seconds, then mistakes in every position that the player can reach, from either seat
 hive        five minutes with a win at two neighbours, then 100 games against random
 connect4    ten minutes, then mistakes on positions of known value (benchmarks.grading)
 """
@@ -21,7 +21,7 @@ from ludus.training.events import IterationDone
 
 
 def mistakes_anywhere(game: Game, name: str, seat: int) -> tuple[int, int]:
-    """Positions in which the agent, in this seat, moves against all that the other could do; and its mistakes there."""
+    """The number of positions that the agent can reach from this seat against any opponent, and its mistakes there."""
     agent = make_agent(name, game)
     known: dict[str, Position] = {}
     wrong = 0
@@ -48,7 +48,7 @@ def train(name: str, folder: str, minutes: float, settings: dict[str, str], **op
 
 
 def show(event: Any) -> None:
-    """A line for each iteration."""
+    """Print a line for each iteration."""
     if isinstance(event, IterationDone):
         print(event.report.line(), flush=True)
 

@@ -1,4 +1,4 @@
-"""Measuring on a machine that is not ours alone: peers in turn in one run, and the median of the ratios."""
+"""Measuring on a machine with other load: both sides are measured in turn, and the median of the ratios is taken."""
 
 import os
 import platform
@@ -14,13 +14,13 @@ from ludus.machine import cpu_count, cpu_name
 
 
 class Table:
-    """Figures as they come, and as a table in the end."""
+    """Prints each figure as it is measured, and a Markdown table at the end."""
 
     def __init__(self) -> None:
         self.rows: list[tuple[str, str, str, str]] = []
 
     def __call__(self, what: str, figure: str, peer: str = "", goal: str = "") -> None:
-        """What was measured, the figure, against whom, the goal."""
+        """Add a row: the measurement, the figure, the comparison, the goal."""
         self.rows.append((what, figure, peer, goal))
         print(f"{what:68} {figure:>28}  {peer}", flush=True)
 
@@ -48,7 +48,7 @@ def first_compile(report: Table, game: str, **options: int) -> None:
 
 
 def rate(work: Callable[[], int]) -> float:
-    """What `work` says it did, per second."""
+    """The count that `work` returns, per second."""
     began = time.perf_counter()
     done = work()
     return done / (time.perf_counter() - began)
@@ -65,7 +65,7 @@ def in_turn(ours: Callable[[], int], theirs: Callable[[], int], rounds: int = 5)
 
 
 def about_this_run(command: str) -> str:
-    """Command, commit and machine, as a results table needs them."""
+    """Command, commit and machine, for the caption of a table of results."""
     here = Path(__file__).parent
     commit = subprocess.run(
         ["git", "rev-parse", "--short", "HEAD"], cwd=here, capture_output=True, text=True

@@ -1,7 +1,7 @@
-"""What each method is worth: python -m benchmarks.methods [--minutes 6] [--cores 2] [NAME ...]
+"""The gain of each method: python -m benchmarks.methods [--minutes 6] [--cores 2] [NAME ...]
 
-The same training of Connect-4 with one setting changed at a time, as many runs side by side as the machine has cores
-for, each on cores of its own. Then mistakes as in benchmarks.grading: fewer are better.
+Trains Connect-4 with one setting changed at a time. Runs go side by side, each on CPU cores of its own. Then measures
+mistakes as in benchmarks.grading: fewer are better.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ BUDGETS = (1, 100)
 
 
 def train_and_grade(settings: dict[str, object], minutes: float) -> None:
-    """In a process of its own: prints one line of JSON."""
+    """Train and grade, in a process of its own; prints one line of JSON."""
     import ludus
     from benchmarks.grading import mistakes, read_positions
     from ludus.nets.evaluator import make_evaluator

@@ -1,4 +1,4 @@
-"""Sevn in figures: python -m benchmarks.sevn (about two minutes)."""
+"""The speed of Sevn: python -m benchmarks.sevn (about two minutes)."""
 
 import statistics
 
@@ -56,7 +56,7 @@ def graphs(report: Table, base: int, goal: str) -> None:
 
 
 def greedy(report: Table) -> None:
-    """The heuristic, one move ahead."""
+    """Matches of greedy, which plays by the heuristic one move ahead."""
     game = ludus.make("sevn").compile()
     for other, games, goal in (("random", 100, "worth beating"), ("uct:100", 200, ""), ("uct:1000", 200, "")):
         result = ludus.play_match(game, ["greedy", other], games, seed=1, parallel=1)

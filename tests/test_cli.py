@@ -134,7 +134,7 @@ def run(capsys, monkeypatch):
         (["match", "connect4", "random"], "connect4 has 2 players: a match needs as many agents, not 1"),
         (["match", "connect4", "random", "random", "random"], "as many agents, not 3"),
         (["match", "connect4", "random", "random", "--games", "7"], "a multiple of 2 games"),
-        (["match", "laststone", "solver", "random", "random"], "solver cannot play laststone"),
+        (["match", "laststone", "solver", "random", "random"], "laststone cannot be played by solver"),
         (
             ["match", "laststone", "greedy", "random", "random"],
             "greedy cannot play laststone: the game has no heuristic",

@@ -66,11 +66,11 @@ def test_its_commands_run(guide):
         assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
 
 
-def test_the_python_of_the_page_about_python_runs():
+def test_the_python_of_the_page_about_python_runs(tmp_path):
     blocks = list(BLOCK.finditer((DOCS / "python.md").read_text()))
     assert len(blocks) >= 8
     code = "\n".join(block["code"] for block in blocks)
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
 
 

@@ -189,7 +189,7 @@ def test_changed_rules_are_noticed(tmp_path):
         remake(spec, trust=True, strict=True)
     with pytest.warns(ChangedRules):
         ludus.make(spec)
-    with pytest.warns(ChangedRules, match="have changed since this position"):
+    with pytest.warns(ChangedRules, match="have changed since this was written"):
         ludus.from_json(data, changed)
 
 

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 BUILT_IN = "ludus.games."
-"""How the module names of the built-in games begin."""
+"""Prefix of the module names of the built-in games."""
 
 
 class GraphShape(NamedTuple):
@@ -59,7 +59,7 @@ class Game:
     name: ClassVar[str]
     title: ClassVar[str]
     version: ClassVar[int] = 1
-    """Raised whenever the same moves may lead elsewhere than before."""
+    """The version of the rules. Raise it if the same moves may lead to other positions or results than before."""
     players: int = 2
     simultaneous: bool = False
     """True if there are positions in which all players move at once."""
@@ -80,10 +80,10 @@ class Game:
     observation: tuple[int, ...] | None = None
     """The shape of the planes that `observe` fills."""
     places: NDArray[np.int32] | None = None
-    """Where each action is on the board, so that a network can play boards of all sizes: int32 [1, actions, 3], or
-    [players, actions, 3] where it depends on who looks. Each place is (kind, row, column): row and column in the planes
-    as the player sees them, -1 for a whole column, a whole row or both; the kind, from 0, tells moves at one place
-    apart, and means the same on all boards."""
+    """The place of each action on the board, for networks that play boards of all sizes: int32 [1, actions, 3], or
+    [players, actions, 3] if it depends on the observing player. A place is (kind, row, column). Row and column refer to
+    the observed planes; a row of -1 means a whole column, a column of -1 a whole row, both the whole board. The kind,
+    from 0, separates moves at the same place, and has the same meaning on all boards."""
     mask: int | None = None
     """The number of the plane that is 1 on the board and 0 around it, where the planes may be larger than the board."""
     graph: GraphShape | None = None
@@ -102,7 +102,7 @@ class Game:
         self.compiled = False
         self.setup()
 
-    # --- what a game file may override ------------------------------------------------------------------------------
+    # --- methods that a game file may override ----------------------------------------------------------------------
 
     def make_rules(self, **options: Any) -> Any:
         """The rules for a user's options; by default, the options are the fields of the rules."""
@@ -122,7 +122,7 @@ class Game:
         raise NotImplementedError(f"{type(self).__name__} must define write()")
 
     def read(self, text: str, state: Any) -> None:
-        """Fill `state`, which arrives zeroed, from a text; raise BadPosition, with the place."""
+        """Fill `state`, which is zeroed, from a text; raise BadPosition, with the place of the error."""
         raise NotImplementedError(f"{type(self).__name__} must define read()")
 
     def write_move(self, state: Any, player: int, action: int) -> str:
@@ -151,7 +151,7 @@ class Game:
         """The board for a browser to draw, in lists, texts and numbers (see Position.json)."""
         return {}
 
-    # --- what callers use ---------------------------------------------------------------------------------------------
+    # --- methods for callers ------------------------------------------------------------------------------------------
 
     def start(self, seed: int = 0) -> Position:
         """The initial position; the seed matters where the set-up is random."""
@@ -167,7 +167,7 @@ class Game:
         return Position(self, states)
 
     def compile(self) -> Game:
-        """Use machine code from now on; the first time on a machine this takes some seconds, and says so."""
+        """Use machine code from now on. The first time on a machine this takes some seconds, and is reported."""
         if not self.compiled:
             from ludus import native
 
@@ -218,7 +218,7 @@ class Game:
             return getattr(stepping, name)(self.rules, plain, *arguments)
 
     def raise_pending(self) -> None:
-        """Raise an exception that a game in ordinary Python raised in a kernel; to be called after every kernel."""
+        """Raise the exception of a game in ordinary Python that occurred in a kernel. Call it after every kernel."""
 
     def legal(self, state: Any, player: int) -> list[int]:
         """One player's legal actions, in plain Python."""
@@ -240,7 +240,7 @@ class Game:
             raise error(f"{self.name} {refused}: that needs two players who move in turn and whose values cancel")
 
     def options_in_use(self) -> dict[str, Any]:
-        """All options of this game, which make it again. By default, those of the rules' fields that are options.
+        """All options that make this game again; by default, the fields of the rules that are options.
 
         Override it if `make_rules` turns an option into a field of the same name with another meaning.
         """
@@ -250,7 +250,7 @@ class Game:
 
     @property
     def spec(self) -> GameSpec:
-        """The description that makes this game again in any process; Unsuitable for a class that is not in a file."""
+        """The spec that makes this game again in any process; raises Unsuitable for a class that is not in a file."""
         kind = type(self)
         if kind.__module__.startswith(BUILT_IN):
             return GameSpec(kind.__module__.removeprefix(BUILT_IN), self.options_in_use())
@@ -266,7 +266,7 @@ class Game:
     def identity(self) -> str:
         """Name, options, version and, for a user's file, the digest of its source.
 
-        It is equal for games in which the same moves mean the same.
+        It is equal for games with the same behaviour.
         """
         options = ",".join(f"{name}={_brief(value)}" for name, value in self.identity_options().items())
         return f"{self.name}({options})v{self.version}" + (f"#{self.digest}" if self.digest else "")
@@ -329,7 +329,7 @@ def _brief(value: Any) -> str:
 
 
 def convert_options(name: str, known: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:
-    """Options given as text or as values, converted to the types of the defaults; BadOption names what is wrong."""
+    """Options given as text or as values, converted to the types of the defaults; raises BadOption."""
     options = dict(known)
     for key, value in given.items():
         if key not in known:

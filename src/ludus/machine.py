@@ -1,4 +1,4 @@
-"""What this process may use of the machine it runs on."""
+"""The CPU of this machine: its name, and the cores that this process may use."""
 
 from __future__ import annotations
 

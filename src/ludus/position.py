@@ -31,7 +31,7 @@ class Position:
     def __init__(self, game: Game, states: NDArray[Any], parent: Position | None = None, action: Action | None = None):
         self.game = game
         self.states = states
-        """An array with this one state in it, as kernels take it."""
+        """An array of this one state, [1] or [1, length], for kernels."""
         self.parent = parent
         self.action = action
         """The action that led here from `parent`."""
@@ -149,7 +149,7 @@ class Position:
         return self.game.write(self.state)
 
     def observe(self, player: int | None = None) -> NDArray[np.float32]:
-        """A network's input as a player sees it (by default the one to move), float32 of shape game.observation."""
+        """A network's input from a player's view (by default the player to move): float32, shape game.observation."""
         if self.game.observation is None:
             raise BadOption(f"{self.game.name} has no observation")
         planes = np.zeros(self.game.observation, np.float32)
@@ -157,7 +157,7 @@ class Position:
         return planes
 
     def graph(self, player: int | None = None) -> Graph:
-        """The position as a graph, as a player sees it (by default the one to move)."""
+        """The position as a graph, from a player's view (by default the player to move)."""
         from ludus.graphs import graph_of
 
         return graph_of(self, max(self.to_move, 0) if player is None else player)
@@ -195,7 +195,7 @@ class Position:
 
 
 def _ids(action: Any) -> Action:
-    """An action id, or the ids of all players, as whole numbers of Python; IllegalMove for anything else."""
+    """An action id, or the ids of all players, as Python integers; raises IllegalMove for anything else."""
     try:
         if np.ndim(action):
             return tuple(operator.index(part) for part in action)

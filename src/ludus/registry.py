@@ -120,13 +120,14 @@ def described_game(data: Mapping[str, Any], game: Game | None = None, trust: boo
         name, spec = data["game"], GameSpec(data["game"], data["options"])
     else:
         name, spec = data["name"], GameSpec.from_json(data["game"])
+    given = game is not None
     if game is None:
         game = remake(spec, trust)
-    elif spec.digest and game.digest != spec.digest:
-        warnings.warn(f"the rules of {game.name} have changed since this was written", ChangedRules, stacklevel=3)
     if (game.name, game.version) != (name, data["version"]):
         told = f"a position of {shortened(name)}, version {shortened(data['version'])}"
         raise BadPosition(f"{told}, cannot be read by {game.name} {game.version}")
+    if given and spec.digest and game.digest != spec.digest:
+        warnings.warn(f"the rules of {game.name} have changed since this was written", ChangedRules, stacklevel=3)
     return game
 
 

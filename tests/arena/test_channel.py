@@ -10,7 +10,8 @@ import threading
 import pytest
 
 import ludus
-from ludus.arena import play_match, wire
+from ludus import play_match
+from ludus.arena import wire
 from ludus.arena.channel import LENGTH, MAX_BYTES, MAX_WAITING, BadMessage, Child, read_message, write_message
 from ludus.arena.record import tasks_of
 
@@ -92,7 +93,7 @@ def test_a_child_that_ends_is_told_of_after_its_last_message():
 
 def test_a_record_comes_as_it_went():
     tasks = tasks_of(("uct:20", "random"), 2, seed=3, opening=1)
-    for task, record in zip(tasks, play_match(GAME, ["uct:20", "random"], 2, seed=3, opening=1).games, strict=True):
+    for task, record in zip(tasks, play_match(GAME, ["uct:20", "random"], 2, seed=3, openings=1).games, strict=True):
         stream = io.BytesIO()
         write_message(stream, [wire.task_json(task), wire.record_json(record)])
         stream.seek(0)

@@ -183,7 +183,7 @@ def test_who_can_play_in_another_process(monkeypatch):
 def test_a_worker_that_sends_nonsense_is_ended(message):
     with Workers(TICTACTOE, 1) as workers:
         worker = workers._start()
-        worker.task, worker.asked = tasks_of(("random", "random"), 2, seed=1)[0], 1
+        worker.task, worker.asked = next(tasks_of(("random", "random"), 2, seed=1)), 1
         worker.deadline = time.monotonic() + 20
         worker.child.inbox.put(message)
         workers.news.set()
@@ -197,7 +197,7 @@ def test_a_worker_that_sends_nonsense_is_ended(message):
 def test_moves_that_cannot_be_are_left_out_of_the_record():
     with Workers(TICTACTOE, 1) as workers:
         worker = workers._start()
-        worker.task, worker.asked = tasks_of(("random", "random"), 2, seed=1)[0], 0
+        worker.task, worker.asked = next(tasks_of(("random", "random"), 2, seed=1)), 0
         worker.deadline = time.monotonic() + 20
         for action in (4, 4, 5):
             worker.child.inbox.put(["played", action, [[0, None, 1, 0.1]]])
@@ -211,7 +211,7 @@ def test_moves_that_cannot_be_are_left_out_of_the_record():
 PLAYS = """
 import ludus
 from ludus.agents import KINDS
-from ludus.arena import play_match
+from ludus import play_match
 {before}
 result = play_match(ludus.make({game!r}), [{agent!r}, "random"], 2, parallel=2)
 print([record.reason for record in result.games])
@@ -268,9 +268,7 @@ def test_agents_that_a_program_registers_are_found_beside_it(way, tmp_path):
 
 def test_a_game_in_the_program_itself_needs_the_guard(tmp_path):
     write_heap(tmp_path)
-    plays = (
-        "from ludus.arena import play_match\n{0}print(len(play_match(HeapGame(), ['random'] * 2, 2, parallel=2).games))"
-    )
+    plays = "from ludus import play_match\n{0}print(len(play_match(HeapGame(), ['random'] * 2, 2, parallel=2).games))"
     for guard, told in (
         ("if __name__ == '__main__':\n    ", ""),
         ("", "put what plays below if __name__ == '__main__':"),

@@ -747,7 +747,7 @@ def test_moves_with_spaces_are_told_apart_in_a_list():
 def test_json_goes_out_and_in():
     position = played("wS1;bP wS1-;wQ -wS1", FULL)
     told = json.loads(json.dumps(position.json))
-    assert told["options"] == {
+    assert told["game"]["options"] == {
         "expansions": "MLP",
         "repetition": False,
         "limit": 300,

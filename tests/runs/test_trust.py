@@ -10,9 +10,9 @@ import onnx
 import pytest
 
 import ludus
+from ludus import play_match
 from ludus.agents import make_agent
 from ludus.agents.identity import identify
-from ludus.arena import play_match
 from ludus.arena.store import Store
 from ludus.cli import main
 from ludus.errors import BadOption, ChangedRules, Untrusted

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ import pytest
 import ludus
 from ludus import compile_events, native
 from ludus.compile_events import CompileEnded, CompileProgress, CompileStarted, on_compile, write_line
+from ludus.games import laststone
 from ludus.native import announcing
 from ludus.rules import to_move
 from ludus.search.puct import Puct
@@ -40,8 +42,10 @@ def heard(monkeypatch, tmp_path):
     on_compile(before)
 
 
-def test_a_listener_hears_what_is_compiled_and_how_far_it_is(heard):
-    game = ludus.make("laststone").compile()
+def test_a_listener_hears_what_is_compiled_and_how_far_it_is(heard, tmp_path):
+    own = tmp_path / "own.py"  # a class that no other test has compiled
+    own.write_text(Path(laststone.__file__).read_text())
+    game = ludus.make(own).compile()
     native.kernel(first)(game.rules, game.start().states)
     assert [type(event) for event in heard[:1] + heard[-1:]] == [CompileStarted, CompileEnded]
     assert {type(event) for event in heard[1:-1]} <= {CompileProgress}

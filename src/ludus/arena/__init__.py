@@ -1,4 +1,4 @@
-"""Matches, recorded games and ratings. `ludus.play_match`, `ludus.rate` and `ludus.open_results` are the front door."""
+"""Matches, recorded games and ratings. `ludus.play_match`, `ludus.rate` and `ludus.open_results` are its functions."""
 
 from ludus.arena.play import play_game
 from ludus.arena.record import GameRecord

@@ -1,6 +1,6 @@
 """A child process that exchanges JSON messages over its standard input and output.
 
-A message is its length, 4 bytes, and JSON in UTF-8. Nothing is pickled: foreign code runs in the child, and can send
+A message is its length in 4 bytes, then JSON in UTF-8. Nothing is pickled, because foreign code in the child can send
 any bytes. The parent reads each child on a thread, since not all systems can wait for several pipes at once.
 """
 
@@ -18,12 +18,12 @@ from typing import IO, Any
 MAX_BYTES = 1 << 24
 """Largest message."""
 MAX_WAITING = 64
-"""Largest number of messages that are read ahead; further ones wait in the pipe, and their sender with them."""
+"""Largest number of messages that are read ahead; beyond it, the sender waits."""
 LENGTH = struct.Struct(">I")
 
 
 class BadMessage(ValueError):
-    """The other process sent something that is no message."""
+    """The other process sent bytes that are not a valid message."""
 
 
 def write_message(stream: IO[bytes], message: Any) -> None:
@@ -36,7 +36,7 @@ def write_message(stream: IO[bytes], message: Any) -> None:
 
 
 def read_message(stream: IO[bytes]) -> Any:
-    """The next message; EOFError at the end of the stream, BadMessage for anything that is no message."""
+    """The next message; raises EOFError at the end of the stream, BadMessage for an invalid message."""
     head = stream.read(LENGTH.size)
     if len(head) < LENGTH.size:
         raise EOFError
@@ -75,13 +75,13 @@ class Child:
             self.news.set()
 
     def send(self, message: Any) -> None:
-        """Send a message; one to a process that has ended is lost, and `receive` tells so."""
+        """Send a message. If the process has ended, the message is lost and `receive` raises EOFError."""
         assert self.process.stdin is not None
         with contextlib.suppress(OSError):
             write_message(self.process.stdin, message)
 
     def receive(self) -> Any:
-        """The next message; queue.Empty if none has arrived, EOFError or BadMessage if none will."""
+        """The next message; raises queue.Empty if none has arrived, EOFError or BadMessage if no more will come."""
         message = self.inbox.get_nowait()
         if isinstance(message, Exception):
             raise message if isinstance(message, BadMessage) else EOFError
@@ -100,7 +100,7 @@ class Child:
         """Kill the process, if it has not ended."""
         self.process.kill()
         self.process.wait()
-        while self.reader.is_alive():  # it may wait for room in the inbox
+        while self.reader.is_alive():  # it may be waiting because the inbox is full
             with contextlib.suppress(queue.Empty):
                 self.inbox.get_nowait()
             self.reader.join(0.01)

@@ -24,7 +24,7 @@ LONGEST_ROW = 4 << 20
 MOST_TEXT = 256 << 20
 """Upper limit for the characters in a list of rows."""
 STEPS = 100_000
-"""SQLite instructions between two looks at the clock."""
+"""SQLite instructions between two checks of the time."""
 MOST_PLAYERS = 64
 
 

@@ -1,7 +1,7 @@
-"""The arena: plays the games that tell most, and keeps the ratings up to date, until it is stopped.
+"""The arena: plays the most informative games, and keeps the ratings up to date, until it is stopped.
 
-The file of results is the only memory. An arena that was stopped or killed goes on from it, and several arenas on one
-file see each other's games.
+All state is in the file of results. An arena that was stopped or killed continues from it, and several arenas can share
+one file.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ RESCAN = 5.0
 EVENTS_APART = 0.25
 """Least number of seconds between two progress events."""
 RATING_SHARE = 20
-"""The next rating waits this number of times as long as the last one took."""
+"""Pause between two ratings, as a multiple of the time that the last rating took."""
 
 
 @dataclass
@@ -161,7 +161,7 @@ class Arena:
         agents = list(self.roster.entrants)
         busy = {text for pair in pending for text in pair}
         rated = {text for text in agents if text in self.ratings.places and self.ratings[text].connected}
-        if self.series is not None and rated | busy >= set(agents):  # first, all agents must be comparable
+        if self.series is not None and rated | busy >= set(agents):  # before that, games must connect all agents
             played = self.counts.tallies(repeats=True)
             pair = self.series.next_pairing(self.roster, played, self.ratings, pending)
             if pair is not None:
@@ -221,7 +221,7 @@ class Arena:
         self.seconds[text] = total + seconds, count + games
 
     def _leave_out(self, unfit: Unfit) -> None:
-        """Go on without an agent that cannot be made. Its starts under way are given up."""
+        """Continue without an agent that cannot be made. Its starts under way are dropped."""
         if unfit.name in [each.name for each in self.roster.entrants.values()]:
             self.tell(EntrantLeftOut(unfit.name, str(unfit)))
             self.roster.drop(unfit.name)

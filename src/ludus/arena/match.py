@@ -41,7 +41,7 @@ MOST_PARALLEL = 256
 
 
 class Match:
-    """A match that can be played: everything that could be wrong with it was checked."""
+    """A match whose arguments were checked and that can be played."""
 
     def __init__(
         self,
@@ -81,7 +81,7 @@ class Match:
             # At least two: an agent that fails can lose its game only in a process of its own.
             given = max(2, cpu_count()) if elsewhere else 1
         if check_parallel(given) > 1 and not elsewhere:
-            raise BadOption("people, and agents that live in this process only, need one game at a time: parallel 1")
+            raise BadOption("people, and agents that exist in this process only, need one game at a time: parallel 1")
         return given
 
     def play(self, on_event: Callable[[MatchEvent], None] | None = None, stop: Stop | None = None) -> MatchResult:
@@ -113,7 +113,7 @@ class Match:
         return result
 
     def _get_ready(self) -> None:
-        """Compile what the agents need before the first clock runs."""
+        """Compile the code that the agents need, so that this takes no time of a move."""
         if self.parallel > 1:
             warm_up(self.names, self.game)
         else:
@@ -174,7 +174,7 @@ def _name(agent: Agent | str) -> str:
 
 
 def _fixed(name: str, game: Game) -> str:
-    """The name with the checkpoint that it means now: a run may get a newer one while the match is played."""
+    """The name with its current checkpoint: a run may write a newer one while the match is played."""
     return identify(name, game).name if takes_run(name) else name
 
 

@@ -19,20 +19,20 @@ USUAL = 4
 SHARE = 5
 """A default opening takes at most one ply in this number of plies of a typical game."""
 PLAYOUTS = 15
-"""Random games that show how long a game is."""
+"""Number of random games that measure the length of a game."""
 
 
 def default_opening(game: Game) -> int:
     """The default number of random plies: 4, or a fifth of a typical random game if that is less.
 
     Random openings keep two deterministic agents from playing the same game again and again. In a game of few plies a
-    long opening would decide the result. The answer is the same every time: the playouts have fixed seeds.
+    long opening would decide the result. The number is the same every time: the playouts have fixed seeds.
     """
     return min(USUAL, int(statistics.median(_length(game, seed) for seed in range(PLAYOUTS))) // SHARE)
 
 
 def _length(game: Game, seed: int) -> int:
-    """Plies of a random game, counted no further than matters."""
+    """Plies of a random game, counted up to the length that allows the longest default opening."""
     random = Random(seed)
     position = game.start(seed)
     for plies in range(USUAL * SHARE):

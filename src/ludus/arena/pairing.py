@@ -1,11 +1,11 @@
-"""The next pair to play: the one whose games are expected to tell most about the ratings for their cost.
+"""The next pair to play: the one whose games are expected to give most information on the ratings for their cost.
 
 A pair of games with swapped seats adds information to the likelihood: twice the variance of the score that the ratings
 predict, in the direction of the difference of the two agents. The covariance of the ratings then gives, for every pair
 at once, by how much the variances of all differences between ratings would shrink (Sherman and Morrison). So agents of
 similar strength and with few games meet, and games with a certain result are not played. The design of experiments
-calls this A-optimality. The differences are those between all agents, not those to the anchor alone: otherwise most
-games would go to the weakest agents, where they say nothing about the difference between two strong ones.
+calls this A-optimality. The differences between all agents count, not only the differences to the anchor: otherwise
+most games would go to the weakest agents, and say nothing about the difference between two strong ones.
 
 Agents without a chain of games to the anchor are paired first, because they cannot be compared at all.
 """
@@ -35,7 +35,7 @@ def next_pairing(
 ) -> tuple[str, str]:
     """Two agents that should play a pair of games with swapped seats. The first moves first in the first game.
 
-    `ratings` are those of the tallies; they are computed if not given, or if an agent that has played lacks one.
+    `ratings` is a fit of the tallies; it is computed if not given, or if an agent that has played has no rating.
     `focus` names the agents whose ratings matter; empty means all. `pending` are pairs that are being played: they
     count as played, so that several games can be under way at once.
     """
@@ -60,7 +60,7 @@ def next_pairing(
 def _first_opponent(
     newcomer: str, agents: Sequence[str], connected: Sequence[str], ratings: Ratings, cost: Cost | None
 ) -> str:
-    """The connected agent in the middle: a newcomer may be of any strength, and half of them are on either side."""
+    """The best connected agent for the first game of a newcomer, whose rating is taken to be the median."""
     if not connected:
         anchor = ratings.anchor or "random"
         return next((name for name in agents if name == anchor != newcomer), agents[agents[0] == newcomer])

@@ -248,7 +248,7 @@ def in_words(seconds: float) -> str:
 
 
 def _axes(title: str, across: str, up: str, width: float = 7.0, height: float = 4.2) -> Axes:
-    """New axes, made without pyplot, which keeps every figure and may look for a screen."""
+    """New axes, made without pyplot, which keeps every figure in memory and may need a screen."""
     import matplotlib
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
@@ -312,7 +312,7 @@ def _name_at_the_right(axes: Axes, ends: Sequence[End]) -> None:
     right = axes.get_xlim()[1]
     places = axes.transData.transform([(min(end.across, right), end.height) for end in ends])
     places = axes.transAxes.inverted().transform(places)
-    line_height = 12.5 / (axes.get_window_extent().height * 72 / figure.dpi)  # of 9 points, with room between
+    line_height = 12.5 / (axes.get_window_extent().height * 72 / figure.dpi)  # 9 points and spacing
     for end, (across, height), moved in zip(ends, places, apart(places[:, 1], line_height), strict=True):
         path = [across, 1.0, 1.03], [height, height, moved]
         axes.plot(*path, transform=axes.transAxes, clip_on=False, color=end.colour, linewidth=0.7, alpha=0.6)

@@ -17,8 +17,8 @@ upper end of its interval is infinite.
 Matrix products are avoided. The libraries that compute them start threads, which wait for each other when games use the
 cores: a fit of 200 agents then took 3.4 s instead of 0.1 s.
 
-Intervals are those of the difference to the anchor, from the curvature of the likelihood (Wald). docs/arena.md says how
-often they cover the truth.
+Intervals are for the difference to the anchor, from the curvature of the likelihood (Wald). docs/arena.md gives their
+measured coverage.
 """
 
 from __future__ import annotations
@@ -284,8 +284,8 @@ class Games:
         total = self.total
         tiny = np.finfo(float).tiny
         value = sum(
-            _sum(count, np.log(np.maximum(chance, tiny)))
-            for count, chance in ((self.wins, win), (self.draws, draw), (self.losses, loss))
+            _sum(count, np.log(np.maximum(probability, tiny)))
+            for count, probability in ((self.wins, win), (self.draws, draw), (self.losses, loss))
         )
         slope = (self.wins - self.losses - total * (win - loss)) / 2
         bend = total * (win + loss - (win - loss) ** 2) / 4

@@ -84,7 +84,7 @@ class Standings:
     @cached_property
     def rows(self) -> list[Row]:
         """The table, best first; agents without a connection to the anchor come last."""
-        pairs = (self.players - 1) * pair_weight(self.players)  # what a game counts for each of its players
+        pairs = (self.players - 1) * pair_weight(self.players)  # the weight of a game for each of its players
         return [
             Row(
                 place,

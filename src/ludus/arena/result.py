@@ -24,7 +24,7 @@ Ending = Literal["under way", "finished", "decided", "stopped", "left"]
 
 @dataclass
 class MatchResult:
-    """A match, finished or under way. All figures are those of the games that have ended."""
+    """A match, finished or under way. All figures count the games that have ended."""
 
     game: str
     """The identity of the game."""

@@ -40,11 +40,11 @@ class Plan:
     """The settings of the arena of a run, from `arena.toml` in its folder or from the user."""
 
     series: str = ""
-    """The games that checkpoints play, as a line that `read_series` reads; empty: chosen by information."""
+    """The opponents of checkpoints, as a line for `read_series`; empty: games are chosen by their information."""
     simulations: int = SIMULATIONS
     """Simulations a move for checkpoints."""
     every: int | None = None
-    """Every K-th checkpoint takes part; None: as many as `MOST` allows."""
+    """Every K-th checkpoint takes part; None: up to `MOST` checkpoints."""
     agents: tuple[str, ...] = YARDSTICKS
     """Reference agents."""
 
@@ -81,7 +81,7 @@ def is_agent(text: str) -> bool:
 
 @dataclass(frozen=True)
 class Entrants:
-    """What a user wants rated: the game, agents by name, and runs."""
+    """The arguments of an arena: the game, agents by name, and runs."""
 
     game: Game
     agents: list[str]
@@ -89,7 +89,7 @@ class Entrants:
 
 
 def find_entrants(given: Sequence[str | Path | Run], game: Game | None, trust: bool = False) -> Entrants:
-    """Tell agents from runs, and find the game: the one given or the one of the first run.
+    """Separate agents from runs, and find the game: the one given, or the game of the first run.
 
     Python code of a game that comes with a run is used only with `trust`.
     """

@@ -6,9 +6,9 @@ other, and a pair is fair to both sides whatever the start and the first move ar
 The sequential test bets (Waudby-Smith and Ramdas, 2024). A gambler who believes that A scores more than the hypothesis
 allows stakes a share of its wealth on every pair, at odds that are fair or worse if the hypothesis is true. The wealth
 then grows twentyfold with a probability of at most 1 in 20 (Ville's inequality). So the stated error is exact for any
-number of pairs, any share of draws, and any number of looks. A plain form of the usual test of chess engines (a
-generalised likelihood ratio on the pair scores) needs a quarter to two fifths fewer games, but errs more often than it
-states: docs/arena.md has the figures.
+number of pairs and any share of draws, even if the test is read after every pair. A simple form of the usual test of
+chess engines (a generalised likelihood ratio on the pair scores) needs a quarter to two fifths fewer games, but errs
+more often than it states: docs/arena.md has the figures.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ MOST_POINTS = 4000.0
 class Sequential:
     """A test of "A is better than B by more than `better` Elo points", fed with pairs of games.
 
-    "better" is a wrong verdict with a probability of at most `error` if the true score of A is that of `better` points
-    or less. "not better" is wrong with the same probability if it is that of `better + by` points or more. Between the
-    two either verdict is right, so the test comes to an end. Elo points are those of the score, with a draw as half a
-    point: 64 % are 100 points.
+    If A is `better` Elo points stronger or less, the verdict "better" has a probability of at most `error`. If A is
+    `better + by` points stronger or more, the verdict "not better" has a probability of at most `error`. Between the
+    two, either verdict is right. Elo points follow from the expected score, with a draw as half a point: a score of
+    64 % is 100 points.
     """
 
     def __init__(self, better: float = 0.0, by: float = 50.0, error: float = 0.05):
@@ -76,7 +76,7 @@ class Sequential:
 
     @property
     def progress(self) -> tuple[float, float]:
-        """The evidence for "better" and for "not better", as parts of what a verdict needs."""
+        """The evidence for "better" and for "not better", as fractions of the evidence that a verdict needs."""
         need = math.log(1 / self.error)
         return self._for.log_wealth / need, self._against.log_wealth / need
 

@@ -36,7 +36,7 @@ class Series:
     """Kinds of agents with the number of them, nearest in rating, that each checkpoint plays."""
 
     def pairs(self, roster: Roster, ratings: Ratings) -> list[tuple[str, str]]:
-        """All pairs that the series asks for now, with those of the latest checkpoints first."""
+        """All pairs that the series asks for now; pairs of the latest checkpoints come first."""
         pairs = []
         for checkpoints in roster.series.values():
             rated = [ratings[text].rating if text in ratings.places else None for text in checkpoints]

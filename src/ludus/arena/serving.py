@@ -1,6 +1,6 @@
-"""What a worker process does: it plays the games it is given and tells its parent how they go.
+"""The main loop of a worker process: it plays the tasks of its parent and reports their progress.
 
-From the parent come a setup (spec and identity of the game, further kinds of agents) and then tasks. To the parent go
+The parent sends a setup (spec and identity of the game, further kinds of agents) and then tasks. The worker sends
 
     ["makes", I]                    agent I of the task is being made
     ["readies", P], ["asks", P]     the agent of player P gets ready for the game, or chooses a move
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from ludus.position import Position
 
 AGENTS_KEPT = 8
-"""Agents that stay alive in a worker; the one that has not played for longest goes first."""
+"""Number of agents that stay alive in a worker; the least recently used one is dropped first."""
 
 
 def serve(requests: IO[bytes], replies: IO[bytes]) -> None:
@@ -47,7 +47,7 @@ def serve(requests: IO[bytes], replies: IO[bytes]) -> None:
 
 def _serve(requests: IO[bytes], replies: IO[bytes]) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C goes to all processes of a terminal: the parent decides
-    warnings.simplefilter("ignore", ChangedRules)  # the parent has said so
+    warnings.simplefilter("ignore", ChangedRules)  # the parent has warned already
     workers.in_worker = True
     setup = read_message(requests)
     tasks: queue.SimpleQueue[Any] = queue.SimpleQueue()
@@ -67,7 +67,7 @@ def _serve(requests: IO[bytes], replies: IO[bytes]) -> None:
 
 
 def _read_tasks(requests: IO[bytes], tasks: queue.SimpleQueue[Any]) -> None:
-    """Hand over tasks as they come. A worker whose parent has ended ends too, even in the middle of a long thought."""
+    """Queue tasks as they arrive. When the parent has ended, the worker exits, even during a long search."""
     try:
         while True:
             tasks.put(read_message(requests))
@@ -79,7 +79,7 @@ def _play(game: Game, task: Task, agents: dict[tuple[str, int], Agent], replies:
     mine: list[Agent] = []
     for index, name in enumerate(task.agents):
         write_message(replies, ["makes", index])
-        key = name, task.agents[:index].count(name)  # two seats, two agents
+        key = name, task.agents[:index].count(name)  # an agent that plays in two seats is made twice
         try:
             agent = agents.pop(key, None) or make_agent(name, game)
         except Exception as error:
@@ -98,7 +98,7 @@ def _play(game: Game, task: Task, agents: dict[tuple[str, int], Agent], replies:
 
 
 class _Teller(Listener):
-    """Tells the parent what happens in a game."""
+    """Reports the steps of a game to the parent."""
 
     def __init__(self, replies: IO[bytes]):
         self.replies = replies

@@ -1,13 +1,13 @@
-"""Results in one SQLite file: every game, whole or not at all, and none of them twice.
+"""Results in one SQLite file. Every game is stored completely or not at all, and never twice.
 
-    agents    who played: the full identity, a label, and a name that makes the agent again
-    rules     what was played: the identity of the game, and the source (`name`) and `options` of its spec
-    games     each game: seed, opening, moves, times and thoughts of each ply, how it ended, code version, when
-    seats     who sat where in it, with which result
+    agents    one row for each agent: its full identity, a label, and a name that makes the agent again
+    rules     one row for each kind of game: its identity, and the source (`name`) and `options` of its spec
+    games     one row for each game: seed, opening, moves, times and thoughts, reason of a forfeit, code version, date
+    seats     one row for each seat of a game: the agent, its seed and its result
 
-All games of one start are one transaction. A process that is killed loses those it had not finished, nothing else, and
-several processes may write at once: SQLite lets one after the other. What decides a game (agents, seats and seeds) is
-its key, so a match that is played again with the same seed is not counted again.
+All games of one start are one transaction: a killed process loses only its unfinished starts. Several processes may
+write at once; SQLite serialises them. The key of a game is made of agents, seats and seeds, so a match that is played
+again with the same seed is not counted again.
 """
 
 from __future__ import annotations
@@ -43,9 +43,9 @@ if TYPE_CHECKING:
 FILE = "results.sqlite"
 """The name of the file in the folder of a run."""
 MARK = 0x4C756475
-"""SQLite's application_id: by this a file says that it is one of ours."""
+"""SQLite's application_id, which marks a file of results."""
 VERSION = 1
-"""Of the tables below."""
+"""Version of the tables below (SQLite's user_version)."""
 LAST_NUMBER = 2**63 - 1
 """The largest number that SQLite can give to a game."""
 
@@ -80,9 +80,9 @@ class StoredGame:
     rules: str
     """The identity of the game that was played."""
     agents: tuple[str, ...]
-    """For each player, the label of the agent,"""
+    """The label of each player's agent."""
     identities: tuple[str, ...]
-    """and its identity."""
+    """The identity of each player's agent."""
     record: GameRecord
     code: str
     ended: str
@@ -117,14 +117,14 @@ class StoredRules:
             raise BadResults(f"{error}; these are games of {self.identity}") from None
 
     def check(self, game: Game) -> Game:
-        """The same game, if it is the one that was played; else BadResults is raised."""
+        """Return `game` if it is the one that was played; else raise BadResults."""
         if not same_rules(self.identity, game.identity):
             raise BadResults(f"{game.spec.source} makes {game.identity}; these are games of {self.identity}")
         return game
 
 
 class Store:
-    """A file of results; it is made where there is none. Use it in a `with` statement, or close it."""
+    """A file of results, which is made if it does not exist. Use it in a `with` statement, or close it."""
 
     def __init__(self, path: Path | str):
         self.path = Path(path)
@@ -132,7 +132,7 @@ class Store:
         self.guard: guard.Guard | None = None
         with self._explained():
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            # autocommit: transactions begin and end where we say so, see _writing
+            # autocommit: _writing begins and ends transactions
             self.base = sqlite3.connect(self.path, timeout=guard.PATIENCE, isolation_level=None)
             try:
                 self.guard = guard.Guard(self.base)
@@ -144,7 +144,7 @@ class Store:
 
     @classmethod
     def open(cls, path: Path | str) -> Self:
-        """A file that exists."""
+        """Open an existing file; BadResults if there is none."""
         if not Path(path).is_file():
             raise BadResults(f"there are no results at {path} yet: ludus arena plays games and records them")
         return cls(path)
@@ -161,8 +161,8 @@ class Store:
     # --- writing ------------------------------------------------------------------------------------------------------
 
     def add(self, game: Game, agents: Sequence[Identity], records: Sequence[GameRecord]) -> int:
-        """Record games of these agents (seats in the records are numbers in `agents`), all of them or, if the process
-        is killed, none. Those that are there already are left as they are; the result is how many were not."""
+        """Record games in one transaction; seats in the records are indices into `agents`. Games that the file holds
+        already are left as they are. Returns the number of games added."""
         with self._writing():
             before = self._count()
             spec = game.spec
@@ -219,7 +219,7 @@ class Store:
             )
 
     def _insert(self, table: str, row: dict[str, Any]) -> sqlite3.Cursor:
-        """Insert a row, unless it is there."""
+        """Insert a row, unless it exists."""
         names, marks = ", ".join(row), ", ".join("?" * len(row))
         conflict = "ON CONFLICT DO NOTHING"
         return self.base.execute(f"INSERT INTO {table} ({names}) VALUES ({marks}) {conflict}", tuple(row.values()))
@@ -234,7 +234,7 @@ class Store:
     # --- reading ------------------------------------------------------------------------------------------------------
 
     def rules(self) -> list[StoredRules]:
-        """The games that were played, those of which there are most records first."""
+        """The kinds of games that were played, the one with most records first."""
         rows = self._all(
             "SELECT rules.identity, name, options, players, count(*) FROM rules JOIN games ON games.rules = rules.id"
             " GROUP BY rules.id ORDER BY count(*) DESC, rules.id"
@@ -255,7 +255,7 @@ class Store:
         return {row[0]: Identity(*row) for row in rows}
 
     def results(self, game: str, after: int = 0) -> Iterator[Result]:
-        """The results of a game, given by its identity, in the order of their numbers; only those after a number."""
+        """The results of a game, given by its identity, with numbers above `after`, in the order of their numbers."""
         seats = self._rows(
             "SELECT games.id, opening, actions, reason <> '', agents.identity, value"
             " FROM rules JOIN games ON games.rules = rules.id JOIN seats ON seats.game = games.id"
@@ -280,14 +280,14 @@ class Store:
         return self._all("SELECT count(*) FROM games JOIN rules ON rules = rules.id WHERE identity = ?", game)[0][0]
 
     def count_other_rules(self, game: str) -> int:
-        """The number of games whose rules differ from those of a game, given by its identity, in their source only."""
+        """The number of games whose rules differ only in the source's digest from a game, given by its identity."""
         name = split_identity(game)[0]
         return sum(
             each.games for each in self.rules() if each.identity != game and split_identity(each.identity)[0] == name
         )
 
     def latest(self, count: int) -> list[StoredGame]:
-        """So many games, the latest first."""
+        """The latest `count` games, the latest first."""
         return self._stored("ORDER BY games.id DESC LIMIT ?", count)
 
     def game(self, number: int) -> StoredGame:
@@ -298,7 +298,7 @@ class Store:
         return found[0]
 
     def games(self, game: str, most: int = -1) -> list[StoredGame]:
-        """The latest games, by default all, of one that is given by its identity; in the order in which they ended."""
+        """The latest `most` games (-1: all) of a game given by its identity, in the order in which they ended."""
         return self._stored("WHERE rules.identity = ? ORDER BY games.id DESC LIMIT ?", game, most)[::-1]
 
     def _stored(self, which: str, *given: Any) -> list[StoredGame]:
@@ -339,9 +339,9 @@ class Store:
     # --- the file -----------------------------------------------------------------------------------------------------
 
     def _prepare(self) -> None:
-        """Make the tables in a new file; refuse one that is not ours, or newer than we are."""
+        """Make the tables in a new file; refuse a file of another program or of a newer Ludus."""
         if self._pragma("application_id") != MARK:
-            with self._writing():  # another process may be making them this very moment: look again, alone
+            with self._writing():  # another process may have made the tables in the meantime: check again
                 if self._pragma("application_id") != MARK:
                     if (
                         self._pragma("user_version")
@@ -360,7 +360,7 @@ class Store:
 
     @contextlib.contextmanager
     def _writing(self) -> Iterator[None]:
-        """A transaction that no other process writes in between."""
+        """A transaction during which no other process can write."""
         with self._explained():
             self.base.execute("BEGIN IMMEDIATE")
             try:
@@ -373,7 +373,7 @@ class Store:
 
     @contextlib.contextmanager
     def _explained(self) -> Iterator[None]:
-        """Errors of SQLite in words that help. A query has a time limit, which begins here."""
+        """Turn errors of SQLite into BadResults with a helpful message, and start the time limit of a query."""
         if self.guard is not None:
             self.guard.restart()
         try:

@@ -2,12 +2,12 @@
 
 Two deterministic agents that meet twice from the same start play the same game twice. The second game says nothing new,
 and counting it would make intervals too narrow. So the games of two agents, in the same seats and with equally long
-openings, count as many games as there are different ones among them. Two games are the same if their moves and their
-results are.
+openings, have a total weight equal to the number of different games among them. Two games are the same if their moves
+and their results are the same.
 
-All games share that weight, repeated or not. Keeping one game of each kind instead would distort the score: agents that
-play at random repeat short games more often than long ones, and each of those games is a fair sample. docs/arena.md has
-the figures.
+The weight is shared equally by all games, repeated or not. Keeping one game of each kind instead would distort the
+score: agents that play at random repeat short games more often than long ones, and each of those games is a fair
+sample. docs/arena.md has the figures.
 """
 
 from __future__ import annotations
@@ -111,9 +111,9 @@ class GameCounts:
         ]
 
     def novelty(self, opening: int) -> dict[frozenset[str], float]:
-        """For every two agents that met after such an opening, the share of their games that were new ones.
+        """For every two agents that met after an opening of this length, the share of their games that were new.
 
-        A pair that repeats itself has little to tell: the arena divides its value by this share.
+        The arena divides the cost of a pair by this share.
         """
         games: Counter[frozenset[str]] = Counter()
         lines: Counter[frozenset[str]] = Counter()

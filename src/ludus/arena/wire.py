@@ -1,6 +1,6 @@
 """Tasks, moves and records as JSON, for the messages between a worker process and its parent.
 
-Foreign agents run in a worker, so the parent takes nothing on trust: whatever is not exactly what it asked for raises
+Foreign agents run in a worker, so the parent checks every message: a message that does not match its request raises
 ValueError.
 """
 

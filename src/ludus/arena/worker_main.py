@@ -1,8 +1,8 @@
 """The program that a worker process runs: `python -P worker_main.py SYS_PATH`, with SYS_PATH a JSON list of folders.
 
-It is run by its path and loads the package `ludus` that it lies in, so that parent and worker run the same code
-whatever the module path is, and the current folder need not be on it. Standard input and output carry the messages
-(see channel.py); an agent that prints does so on standard error.
+It is run by its path and loads the package `ludus` that contains it. So parent and worker run the same code for any
+module path, and the current folder need not be on the path. Standard input and output carry the messages (see
+channel.py); the output of an agent that prints goes to standard error.
 """
 
 import contextlib

@@ -1,8 +1,9 @@
-"""Games in processes of their own: several at once, and nothing that an agent does stops the rest.
+"""Games in worker processes: several at once, and a failing agent ends only its own game.
 
-A worker plays a whole game, and tells whose turn it is. An agent that takes too long is ended with its worker; one that
-takes its process down loses the game as well. Agents stay alive in a worker from game to game, as compiling and loading
-take longer than many games do. What is played depends on the task only, not on the worker or on what it played before.
+A worker plays a whole game, and reports whose turn it is. An agent that takes too long is killed with its worker and
+loses the game, and so does an agent that crashes its process. Agents stay alive in a worker from game to game, because
+compiling and loading take longer than many games. The moves depend on the task only, not on the worker or earlier
+games.
 
 Worker processes (worker_main.py, serving.py) do not import modules from the current folder, nor the program that
 started them. The messages between them and this process are JSON (channel.py, wire.py).
@@ -36,9 +37,9 @@ if TYPE_CHECKING:
     from ludus.game import Action, Game
 
 MOVE_LIMIT = 60.0
-"""Seconds for a move, where the budget is not a time."""
+"""Default limit for a move in seconds, for agents without a time budget."""
 READY_LIMIT = 600.0
-"""Seconds to get ready, which may mean to compile."""
+"""Limit for an agent's preparation in seconds, which may include compiling."""
 
 in_worker = False
 """True in a worker process, which starts no workers itself."""
@@ -54,7 +55,7 @@ class Unfit(BadAgent):
 
 @dataclass
 class Worker:
-    """One process, and what is known of the game it plays."""
+    """One process, with the progress of the game it plays."""
 
     child: Child
     task: Task | None = None
@@ -78,7 +79,7 @@ class Workers:
         self.spec = game.spec
         self.workers: list[Worker] = []
         self.news = threading.Event()
-        """Set whenever a worker has something to say."""
+        """Set whenever a worker has sent a message or has ended."""
 
     def __enter__(self) -> Workers:
         return self
@@ -87,7 +88,7 @@ class Workers:
         while self.workers:
             self.workers.pop().child.end()
 
-    # --- what callers use ---------------------------------------------------------------------------------------------
+    # --- methods for callers ------------------------------------------------------------------------------------------
 
     @property
     def busy(self) -> int:
@@ -108,7 +109,7 @@ class Workers:
         worker.child.send(wire.task_json(task))
 
     def wait(self, seconds: float) -> list[tuple[Task, GameRecord | Unfit]]:
-        """Games that have ended: as soon as there is one, and after `seconds` at the latest."""
+        """Wait until a game ends, for at most `seconds`. Returns the games that have ended."""
         until = time.monotonic() + seconds
         finished: list[tuple[Task, GameRecord | Unfit]] = []
         while not finished and (left := until - time.monotonic()) > 0:
@@ -134,16 +135,16 @@ class Workers:
         return finished
 
     def play(self, tasks: Iterable[Task], stop: Stop | None = None) -> Iterator[GameRecord | None]:
-        """The records of tasks, in their order, whichever game ends first; None several times a second in between.
+        """The records of tasks, in the order of the tasks; None several times a second while waiting.
 
-        When the stop signal is set, the games that have ended are returned and the others are broken off.
+        When the stop signal is set, the games that have ended are returned and the others are abandoned.
         """
         waiting = iter(tasks)
         begun: list[int] = []
         done: dict[int, GameRecord] = {}
         try:
             while not is_stopped(stop):
-                # Not too far ahead: a caller that stops early has no use for later games.
+                # Not too far ahead: a caller that stops early does not need later games.
                 while self.busy < self.count and len(begun) < 4 * self.count and (task := next(waiting, None)):
                     self.begin(task)
                     begun.append(task.number)
@@ -161,7 +162,7 @@ class Workers:
             self.abandon()
 
     def abandon(self) -> None:
-        """Break off the games that are on."""
+        """Kill the workers of the games under way."""
         for worker in [worker for worker in self.workers if worker.task is not None]:
             worker.child.end()
             self.workers.remove(worker)
@@ -197,7 +198,7 @@ class Workers:
         return self.move_limit if budget is None or budget.seconds is None else 5 * budget.seconds + 10
 
     def _listen(self, worker: Worker) -> GameRecord | Unfit | None:
-        """Take in the next message of a worker; the record if its game is over. queue.Empty if there is none."""
+        """Process the next message of a worker; returns the record if its game is over. queue.Empty without one."""
         try:
             return self._take_in(worker, worker.child.receive())
         except EOFError:
@@ -233,7 +234,7 @@ class Workers:
         return None
 
     def _give_up(self, worker: Worker, reason: str) -> GameRecord | Unfit:
-        """End a worker whose agent hangs or took it down; another takes its place when it is needed."""
+        """End a worker whose agent hung or crashed; a new worker is started when it is needed."""
         assert worker.task is not None
         worker.child.end()
         self.workers.remove(worker)
@@ -244,7 +245,7 @@ class Workers:
             return Unfit(name, f"{name} cannot be made: {reason}")
         position = start_of(self.game, worker.task)
         plies = 0
-        with contextlib.suppress(LudusError):  # a worker may have told of moves that cannot be
+        with contextlib.suppress(LudusError):  # a worker may have reported impossible moves
             for action in worker.actions:
                 position = position.play(action)
                 plies += 1
@@ -262,11 +263,11 @@ PROGRAM = Path(__file__).with_name("worker_main.py")
 
 
 def module_path(homes: Iterable[str]) -> list[str]:
-    """sys.path of a worker: that of this process, but for the folder that Python put there for the program it runs.
+    """sys.path for a worker: the path of this process, except the folder that Python added for the running program.
 
-    This is the current folder or the folder of a script. A script's folder goes to the end, where no file in it can
-    stand in for a module of Python or of a library; the current folder is left out. The folders of the modules in
-    `homes`, agents that a program has registered, go to the end as well.
+    That folder is the current folder or the folder of a script. The current folder is left out. A script's folder goes
+    to the end, where its files cannot shadow modules of Python or of a library. The folders of the modules in `homes`,
+    which define agents that a program has registered, go to the end as well.
     """
     path = [os.path.abspath(entry) for entry in sys.path if entry]
     folder, is_script = _program_folder()
@@ -288,7 +289,7 @@ def module_path(homes: Iterable[str]) -> list[str]:
 
 
 def _program_folder() -> tuple[str | None, bool]:
-    """The folder that Python itself has put on sys.path, if any, and whether it is there for a script."""
+    """The folder that Python itself has put on sys.path, if any, and True if it is a script's folder."""
     main = sys.modules["__main__"]
     file = getattr(main, "__file__", None)
     if sys.flags.safe_path:
@@ -300,7 +301,7 @@ def _program_folder() -> tuple[str | None, bool]:
 
 @contextlib.contextmanager
 def _ctrl_c_ignored() -> Iterator[None]:
-    """Let processes that are started meanwhile ignore Ctrl-C, which goes to all processes of a terminal."""
+    """Processes started in this block ignore Ctrl-C, which a terminal sends to all its processes."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -312,14 +313,14 @@ def _ctrl_c_ignored() -> Iterator[None]:
 
 
 def can_work(names: Iterable[str]) -> bool:
-    """True if all these agents can be made in another process: no people, no kinds that live in this program only."""
+    """True if all these agents can be made in another process: no people, no kinds that exist in this process only."""
     kinds = [parse(name).kind for name in names]
     return all(isinstance(KINDS[kind], str) and KINDS[kind] != "__main__" and kind != "human" for kind in kinds)
 
 
 def warm_up(names: Iterable[str], game: Game) -> None:
-    """Let this process compile what the workers will need, so that not every one of them does: one agent of each of
-    Ludus's own kinds gets ready here."""
+    """Prepare one agent of each of Ludus's own kinds in this process, so that code is compiled once and not by every
+    worker."""
     seen = set()
     for name in names:
         home = KINDS[parse(name).kind]

@@ -167,7 +167,7 @@ def why_not_jumped(state, name, start, cell):
 
 
 def through_gates(state, piece, steps):
-    """The cells that a piece could slide to in so many steps (0: any number) if there were no gates."""
+    """The cells that a piece could slide to in `steps` steps (0: any number) if there were no gates."""
     start = int(state.cell[piece])
 
     def beyond(cell):
@@ -201,8 +201,8 @@ def bugs_on_board(code, state, player):
 
 
 def has_thrower(code, state, player):
-    """True if a player has a piece on the board that may throw, in this position or another: a pillbug, or a mosquito
-    where there is any pillbug to learn it from."""
+    """True if a player has a kind of piece on the board that can throw: a pillbug, or a mosquito if any pillbug is on
+    the board."""
     own, other = bugs_on_board(code, state, player), bugs_on_board(code, state, 1 - player)
     return PILLBUG in own or (MOSQUITO in own and PILLBUG in other)
 

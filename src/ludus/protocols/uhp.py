@@ -1,6 +1,6 @@
 """The Universal Hive Protocol: an engine for viewers such as MzingaViewer, with any agent of Ludus behind it.
 
-Lines come in, answers go out; each answer ends with a line `ok`. Whatever comes in, the engine goes on.
+The engine reads a command from each line and prints an answer that ends with a line `ok`. No input ends it but `exit`.
 
 `bestmove time hh:mm:ss` limits the agent's time, and `bestmove depth N` its simulations, to 500 * 2^N: 1,000 for depth
 1, 16,000 for depth 5. `bestmove` alone leaves the agent its own budget. Agents without a budget, such as greedy, take
@@ -37,19 +37,19 @@ if TYPE_CHECKING:
     from ludus.game import Game
 
 LIMIT = 1000
-"""A game of this many plies is a draw. The protocol itself knows no limit."""
+"""A game of this many plies is a draw. The protocol itself has no limit."""
 MOST_DEPTH = 20
 MOST_PERFT = 12
 SPARE = 0.05
-"""Seconds of a time limit that are kept for the way of the answer."""
+"""Seconds of a time limit that are reserved for sending the answer."""
 REPORT_EVERY = 0.1
-"""Seconds between two looks for a new best move to report."""
+"""Seconds between two checks for a new best move to report."""
 FAILURES = Path("hive-failures")
-"""The folder for positions in which the rules contradict themselves."""
+"""The folder for positions that fail the consistency checks."""
 
 
 class Failed(LudusError):
-    """A command cannot be obeyed; the message says why."""
+    """A command cannot be carried out; the message gives the reason."""
 
 
 @dataclass
@@ -60,7 +60,7 @@ class Option:
     kind: str
     default: str
     extra: tuple[str, ...] = ()
-    """Lowest and highest for an int, the values of an enum."""
+    """The lowest and highest number of an int, or the values of an enum."""
     value: str = field(init=False)
 
     def __post_init__(self) -> None:
@@ -86,7 +86,7 @@ class Option:
 class Engine:
     """A game, and the commands of the protocol as methods that return the lines before `ok`.
 
-    `say` is called with lines that come before the answer: intermediate best moves, if they are wanted.
+    `say` is called with lines that come before the answer: intermediate best moves, if that option is on.
     """
 
     def __init__(
@@ -110,14 +110,14 @@ class Engine:
         self.limit, self.failures, self.say = limit, failures, say
         self.position: Position | None = None
         self.player: Agent | None = None
-        """The agent that thinks, while there is a game."""
+        """The agent of the current game; None if there is no game."""
         self.left = False
         """True after the command exit."""
         self.cancelled = threading.Event()
         """Set to make the search under way answer at once. Each command clears it when it begins."""
         if parse(agent).kind == "human":
             raise BadAgent("a person cannot be the engine: standard input is for the protocol")
-        make_agent(agent, self.make_game(0))  # a name that means nothing is refused at once
+        make_agent(agent, self.make_game(0))  # refuses an unknown name at once
         self.commands: dict[str, Callable[[str], list[str]]] = {
             "info": self.info,
             "newgame": self.new_game,
@@ -147,7 +147,7 @@ class Engine:
             return [f"invalidmove {one_line(error)}", "ok"]
         except LudusError as error:
             return [f"err {one_line(error)}", "ok"]
-        except Exception as error:  # a bug of ours must not end somebody's game
+        except Exception as error:  # a bug of the engine must not end the viewer's game
             return [f"err {one_line(str(error) if isinstance(error, BrokenHive) else describe_error(error))}", "ok"]
 
     # --- the game ---------------------------------------------------------------------------------------------------
@@ -161,7 +161,7 @@ class Engine:
         """newgame [GameTypeString | GameString]: begin a game, or go on with one"""
         game = self.make_game(read_game_type(rest.partition(";")[0]) if rest else 0)
         player = self.make_player(game)
-        player.choose(game.start(), 1)  # compiles now, while no clock runs
+        player.choose(game.start(), 1)  # compiles before a time limit begins
         self.player, self.position = player, replay(game, rest)
         return [self.position.text]
 
@@ -170,7 +170,7 @@ class Engine:
         return HiveGame(expansions=expansions_in(expansions), limit=self.limit, repetition=repetition)
 
     def present(self, going_on: bool = True) -> Position:
-        """The position, or a complaint."""
+        """The current position; raises Failed if there is no game or, if `going_on`, the game is over."""
         if self.position is None:
             raise Failed("there is no game; begin one with newgame")
         if going_on and self.position.is_over:
@@ -233,7 +233,7 @@ class Engine:
         return [choice.move]
 
     def reporter(self) -> Callable[[Thinking], None]:
-        """Says each new best move of a search, with the depth of its line and its value, as Mzinga does."""
+        """A callback that reports each new best move of a search with depth and value, in Mzinga's format."""
         best, due = "", 0.0
 
         def report(search: Thinking) -> None:
@@ -309,7 +309,7 @@ def replay(game: HiveGame, text: str) -> Position:
             if game.values_of(position.state) is not None:
                 raise BadPosition(f"{part.strip()!r} comes after the end of the game", place)
             try:
-                action = game.read_move(position.state, (number - 3) & 1, part)  # a legal one: nothing else is checked
+                action = game.read_move(position.state, (number - 3) & 1, part)  # legal moves only
             except IllegalMove as error:
                 raise BadPosition(f"{part.strip()!r}: {error}", place) from None
             states = position.states.copy()
@@ -325,7 +325,7 @@ def refuse(rest: str) -> None:
 
 
 def whole_number(text: str, what: str, most: int, default: int | None = None) -> int:
-    """A number from 1 on."""
+    """A whole number from 1 to `most`; raises Failed."""
     if not text and default is not None:
         text = str(default)
     if most < 1:
@@ -340,8 +340,8 @@ def one_line(error: object) -> str:
 
 
 def run(agent: str = "uct", seed: int = 0, lines: Iterable[str] | None = None) -> None:
-    """Answer lines until they end, or one is exit."""
-    for stream in (sys.stdin, sys.stdout):  # the protocol is UTF-8, whatever the console is
+    """Answer lines until the end of the input or the command exit."""
+    for stream in (sys.stdin, sys.stdout):  # the protocol is UTF-8, even if the console is not
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(encoding="utf-8", errors="replace")
     engine = Engine(agent, seed, say=say)
@@ -355,7 +355,7 @@ def run(agent: str = "uct", seed: int = 0, lines: Iterable[str] | None = None) -
 
 @contextmanager
 def interrupts_call(function: Callable[[], object]) -> Iterator[None]:
-    """While this lasts SIGINT calls a function, and does not end the process. Only the main thread can do this."""
+    """Within this block, SIGINT calls a function and does not end the process. Works in the main thread only."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

@@ -126,8 +126,8 @@ class Config:
     gating_games: int = setting(20, "Games that decide whether a new network passes the gate.", least=2, most=100_000)
     gating_uct: int = setting(
         0,
-        "A new network plays only if it scores more against UCT with this many simulations than the best did; UCT gets "
-        "twice as many when it loses every game; 0 disables this gate.",
+        "A new network plays only if it scores more than the best so far against UCT with this number of simulations, "
+        "which doubles when UCT loses every game; 0 disables this gate.",
         least=0,
         most=100_000_000,
     )
@@ -263,7 +263,7 @@ def _toml(value: Any) -> str:
         return "{" + ", ".join(f"{_key(name)} = {_toml(item)}" for name, item in value.items()) + "}"
     if isinstance(value, list):
         return "[" + ", ".join(_toml(item) for item in value) + "]"
-    # JSON's texts are TOML's but for one control character and for escapes beyond 16 bits.
+    # JSON strings are valid TOML, except one control character and escapes beyond 16 bits.
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 

@@ -9,7 +9,7 @@
                           SHA256SUMS: their checksums
     checkpoints/damaged-000012/   a damaged checkpoint, set aside when the run was resumed
     log.jsonl             a line for each iteration
-    positions.txt         solved positions for its evaluations, if it has any (see grading/positions.py)
+    positions.txt         solved positions for evaluations, if there are any (see grading/positions.py)
     results.sqlite        games of its checkpoints in the arena (see arena/store.py)
     arena.toml            settings of that arena, if the user has written any (see arena/roster.py)
     training.lock         held by the process that trains the run
@@ -56,7 +56,7 @@ TO_RESUME = (PLAYER, "learner.safetensors", "state.npz")
 """The files of a checkpoint from which a run can go on."""
 
 NETWORK = ("network", "blocks", "width", "size_free", "roles", "soft_policy_weight", "reply_policy_weight", "dropout")
-"""The settings that decide the shapes of a network's weights."""
+"""The settings that determine the shapes of a network's weights."""
 
 
 class Run:
@@ -72,7 +72,7 @@ class Run:
 
     @classmethod
     def create(cls, folder: Path, game: Game, config: Config) -> Run:
-        """A new run; the folder must not hold one. The source of a user's own game is copied into it."""
+        """A new run, in a folder that holds no run. The source of a user's own game is copied into the folder."""
         if (folder / "config.toml").exists():
             raise BadRun(f"{folder} holds a run already: ludus train --resume {folder} goes on with it")
         source = source_of(type(game)) if game.spec.digest else None
@@ -83,12 +83,12 @@ class Run:
 
     @classmethod
     def open(cls, folder: Path, game: Game | None = None, any_size: bool = False, trust: bool = False) -> Run:
-        """A run that exists.
+        """Open an existing run.
 
         If `game` is given, nothing from the run is executed: the game is compared with the run's own. Otherwise the
-        game is made as the run says; the copy of a user's source is run only with `trust`, else Untrusted is raised.
-        With `any_size`, to play only: `game` may have other options if the network fits every board size, and a
-        changed source is a warning (ChangedRules) instead of an error.
+        game is made from the run's config; the copy of a user's source is run only with `trust`, else Untrusted is
+        raised. `any_size` is for playing only: `game` may have other options if the network fits every board size, and
+        a changed source is a warning (ChangedRules) instead of an error.
         """
         described = read_description(folder)
         config, named = described.config, game is not None
@@ -122,7 +122,7 @@ class Run:
         state: dict[str, np.ndarray],
         facts: dict,
     ) -> None:
-        """Write a checkpoint: the weights that play, and all that is needed to go on. Tensors as `detached` gives."""
+        """Write a checkpoint: the weights that play, and the state to resume from. Tensors must be `detached`."""
         from safetensors.torch import save_file
 
         about = {"game": self.trained, "iteration": str(iteration), "facts": json.dumps(facts)}
@@ -141,7 +141,7 @@ class Run:
                 remove(self.checkpoint(old) / name)
 
     def load_player(self, iteration: int | None = None) -> tuple[Any, dict[str, Any]]:
-        """The network that plays, at one checkpoint or the latest, and the facts about it."""
+        """The network that plays, at one checkpoint or the latest, and the metadata of the checkpoint."""
         from safetensors import safe_open
 
         known = self.checkpoints()
@@ -160,12 +160,12 @@ class Run:
             weights = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118
             if self.game.identity != self.trained and not fits(network, weights):
                 told = f"{path} is of {self.trained}, and does not fit {self.game.identity}"
-                raise BadRun(f"{told}: more than sizes differ in what a network sees")
+                raise BadRun(f"{told}: the network's inputs differ in more than the board size")
             network.load_state_dict(weights)
         return network.eval(), {"iteration": iteration, **json.loads(about["facts"])}
 
     def load_state(self, iteration: int) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        """The learner and the state that `save` was given."""
+        """The learner and the state that `save` wrote."""
         from safetensors.torch import load_file
 
         folder = self.checkpoint(iteration)
@@ -269,7 +269,7 @@ class Run:
         return parts[::-1]
 
     def forget_after(self, iteration: int) -> None:
-        """Remove what a killed process left of later iterations: they are played again."""
+        """Remove the files of later iterations, which a killed process left: they are played again."""
         for path in (self.folder / "games").glob("[0-9]*.npz"):
             if int(path.stem) > iteration:
                 remove(path)
@@ -309,9 +309,10 @@ def _warn(text: str) -> None:
 
 
 def open_run(folder: str | Path, game: Game | None = None, trust: bool = False) -> Run:
-    """A run that exists, to read it or to play with its networks.
+    """Open an existing run, to read it or to play with its networks.
 
-    Its game is `game`, or is made as the run says; Python code that comes with the run is used only with `trust`.
+    Without `game`, the game is made from the run's config. Python code that comes with the run is used only with
+    `trust`.
     """
     return Run.open(Path(folder), game, any_size=True, trust=trust)
 
@@ -327,7 +328,7 @@ def open_checkpoint(name: str, game: Game | None = None, trust: bool = False) ->
 
 
 def _own_game(folder: Path, spec: GameSpec | None, trust: bool) -> Game:
-    """The game that a run names, if it is a user's own from the copy in the folder of the run."""
+    """The game that a run names; a user's own game is made from the copy in the folder of the run."""
     if spec is None:
         raise BadRun(f"{folder / 'config.toml'} names no game: name it as well")
     copy = folder.resolve() / SOURCE / file_name(spec)
@@ -378,13 +379,13 @@ def first_weights(name: str, game: Game, network: Any) -> dict[str, Any]:
 
 
 def fits(network: Any, weights: dict[str, Any]) -> bool:
-    """True if the weights have the shapes of the network's."""
+    """True if the weights have the shapes of the network's weights."""
     mine = {name: weight.shape for name, weight in network.state_dict().items()}
     return mine == {name: weight.shape for name, weight in weights.items()}
 
 
 def _are_kin(identity: str, game: Game) -> bool:
-    """True if an identity is that of `game` but for the options."""
+    """True if an identity differs from the identity of `game` in the options only."""
     name, version = identity.partition("(")[0], identity.rpartition(")v")[2]
     return (name, version) == (game.name, str(game.version))
 

@@ -1,14 +1,14 @@
-"""Alpha-beta search with a stack of its own, for two players who move in turn in a zero-sum game.
+"""Alpha-beta search without recursion, for two players who move in turn in a zero-sum game.
 
-Values are those of the player `me`, who maximises while the other minimises; so a player may move twice in a row. At
-each position all moves are played first: finished games, and positions that the table knows, often decide at once.
+All values are from the view of the player `me`, who maximises while the other minimises; so a player may move twice in
+a row. At each position all moves are played first: finished games and positions in the table often decide at once.
 
-There are two ways to use it, and each is compiled by itself:
+There are two modes, compiled separately:
 
 * With a table of positions, to the end of the game (see solver.py). Moves are ordered by the game's heuristic, then by
-  how often they refuted others.
-* Without a table, to a fixed depth (see `look_ahead`). The game's heuristic judges positions at that depth, and orders
-  the moves. A result counts the more the sooner it comes.
+  how often they caused a cutoff.
+* Without a table, to a fixed depth (see `look_ahead`). The game's heuristic evaluates positions at that depth, and
+  orders the moves. Results that come sooner have a greater weight.
 """
 
 import math
@@ -22,13 +22,13 @@ from ludus.rules import fingerprint, heuristic, legal, outcome, play, to_move
 from ludus.search.tree import copy_state
 
 EXACT, AT_LEAST, AT_MOST = 1, 2, 3
-"""What the table knows of a value; 0 marks a free slot."""
+"""The kind of a value in the table: exact or a bound. 0 marks a free slot."""
 
 ENTRY = np.dtype([("key", np.uint64), ("value", np.float32), ("kind", np.int8)], align=True)
 
 
 def frame_dtype(value: type) -> np.dtype:
-    """A frame of the stack: one position under search. `value` is the type of its values."""
+    """The dtype of a frame of the stack: one position under search. `value` is the dtype of its values."""
     return np.dtype(
         [
             ("key", np.uint64),  # fingerprint of the position
@@ -38,7 +38,7 @@ def frame_dtype(value: type) -> np.dtype:
             ("high", value),  # upper end of the window now
             ("best", value),
             ("count", np.int32),  # moves to search
-            ("next", np.int32),  # index of the next of them
+            ("next", np.int32),  # index of the next move to search
             ("mover", np.int8),
         ],
         align=True,
@@ -55,10 +55,10 @@ class Stack(NamedTuple):
     scores: Any  # float [plies, A]: moves with higher scores are searched first
     order: Any  # int32 [plies, A]: indices of the moves to search
     keys: Any  # uint64 [plies, A]: fingerprints of the positions after each move; [0, 0] without a table
-    history: Any  # float32 [2, actions]: how often each player's move refuted another; [2, 0] without a table
+    history: Any  # float32 [2, actions]: how often each player's move caused a cutoff; [2, 0] without a table
     table: Any  # ENTRY [a power of 2]; [0] without a table
     values: Any  # float32 [2]: scratch
-    control: Any  # int64 [3]: positions searched; stop if not 0; legal moves listed, counted without a table
+    control: Any  # int64 [3]: positions searched; stop if not 0; legal moves listed (without a table only)
 
 
 def make_stack(game: Game, plies: int, entries: int = 0) -> Stack:
@@ -82,7 +82,7 @@ def make_stack(game: Game, plies: int, entries: int = 0) -> Stack:
 
 @part
 def recall(table, key, low, high):
-    """Look a position up of which only values between low and high matter: returns (is it decided, its value)."""
+    """Find a position in the table: returns (does the entry decide the window from low to high, the value)."""
     entry = table[np.int64(key & np.uint64(table.size - 1))]
     if entry.kind != 0 and entry.key == key:
         if entry.kind == EXACT or (entry.kind == AT_LEAST and entry.value >= high):
@@ -94,7 +94,7 @@ def recall(table, key, low, high):
 
 @part
 def remember(table, frame):
-    """Put the result of a finished frame into the table. Values beyond 1 or -1 do not exist, so those are exact."""
+    """Put the result of a finished frame into the table. A lower bound of 1 or an upper bound of -1 is exact."""
     entry = table[np.int64(frame.key & np.uint64(table.size - 1))]
     entry.key = frame.key
     entry.value = frame.best
@@ -108,7 +108,7 @@ def remember(table, frame):
 
 @part
 def improve(frame, value, me):
-    """Take a move's value into account; True if the other moves no longer matter."""
+    """Update the window with a move's value; True for a cutoff: the other moves no longer matter."""
     if frame.mover == me:
         frame.best = max(frame.best, value)
         frame.low = max(frame.low, value)
@@ -120,9 +120,9 @@ def improve(frame, value, me):
 
 @part
 def open_frame(rules, stack, table, ply, at, key, left, me, low, high):
-    """Open a frame for states[at]: play its moves, settle those whose value is known, and order the rest.
+    """Open a frame for states[at]: play its moves, use the values that are known, and order the other moves.
 
-    `left` is the number of plies below the moves of this frame; it does not matter with a table. Numba compiles one
+    `left` is the number of plies below the moves of this frame; it is not used with a table. Numba compiles only one
     branch of each `table is None`, by the type of the argument.
     """
     stack.control[0] += 1
@@ -183,7 +183,7 @@ def open_frame(rules, stack, table, ply, at, key, left, me, low, high):
 
 @kernel
 def alpha_beta(rules, stack, table, depth, me, low, high):
-    """The value of states[0] for `me` if it lies between low and high, else a bound of it.
+    """The value of states[0] for `me` if it lies between low and high, else a bound of the value.
 
     `table` is stack.table, or None for a search of `depth` >= 1 plies. The game must not be over at states[0]. Returns
     0 where stack.control[1] stopped the search.
@@ -224,10 +224,10 @@ def alpha_beta(rules, stack, table, depth, me, low, high):
 
 @kernel
 def look_ahead(rules, stack, depth, me, low, high):
-    """The value of states[0] for `me`, `depth` plies ahead, if it lies between low and high; else a bound of it.
+    """The value of states[0] for `me` by a search of `depth` plies, if it lies between low and high; else a bound.
 
-    A result that is `left` plies above the horizon counts 1 + left times, so that a near win beats a distant one. The
-    game must not be over at states[0].
+    A result `left` plies above the horizon is multiplied by 1 + left, so that a near win beats a distant one. The game
+    must not be over at states[0].
     """
     if depth == 0:
         return np.float64(heuristic(rules, stack.states[0], me))

@@ -1,5 +1,5 @@
-"""e ** x and log x in plain arithmetic. Unlike the math library's, loops of them are vectorised, and a GPU computes the
-same bits."""
+"""e ** x and log x in plain arithmetic. Unlike the functions of the math library, they can be vectorised, and CPU and
+GPU compute the same bits."""
 
 import numpy as np
 
@@ -44,5 +44,5 @@ def logarithm(x):
 def gumbel_noise(random):
     """A draw from the standard Gumbel distribution, float32, from -2.8 to 16.6."""
     # The centre of one of 2 ** 23 parts of (0, 1), which a float32 holds exactly: it is never 0 and never 1.
-    chance = (np.float32(draw(random) >> np.uint64(41)) + np.float32(0.5)) * np.float32(2**-23)
-    return -logarithm(-logarithm(chance))
+    uniform = (np.float32(draw(random) >> np.uint64(41)) + np.float32(0.5)) * np.float32(2**-23)
+    return -logarithm(-logarithm(uniform))

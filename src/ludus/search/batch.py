@@ -1,4 +1,4 @@
-"""The exchange between trees and evaluator: a batch of positions down, logits and values up.
+"""Batches: the trees hand positions to an evaluator, which returns logits and values.
 
 Shapes use K positions, P players, D blocks of moves (1, or P if the game is simultaneous) and R = D * most_legal.
 """
@@ -25,7 +25,7 @@ class Batch(NamedTuple):
 
 @bundle
 class LeafBuffer(NamedTuple):
-    """The fields of a Batch and more, with one row for each leaf that a round may bring: S rows, tree after tree."""
+    """The fields of a Batch, and the paths to its leaves. S rows: the leaves of one round, tree after tree."""
 
     states: Any
     movers: Any
@@ -63,10 +63,10 @@ def make_buffer(game: Game, rows: int, longest: int) -> LeafBuffer:
 def spread_answer(movers, actions, counts, policy, outputs, logits, values, k):
     """Write a network's answer for position k of a batch into its logits and values.
 
-    policy float32 [V, heads, actions] and outputs float32 [V, outputs] hold one observation of each position (V = K),
-    or one for each player, side by side (V = K * P). With one head it serves all seats, with more each seat has one.
-    With one output it is the observer's value, and the other player's is its negative; with more they are the players'
-    values, from the observer on.
+    policy float32 [V, heads, actions] and outputs float32 [V, outputs] have one row for each position (V = K), or one
+    for each player of each position (V = K * P). There is one policy head for all seats, or one for each seat. A single
+    output is the observer's value, and its negative is the other player's. Several outputs are the values of all
+    players, beginning with the observer.
     """
     players = values.shape[1]
     observers = policy.shape[0] // values.shape[0]

@@ -27,10 +27,10 @@ class Figure:
 
     what: str
     rate: float
-    """The number per second."""
+    """Units per second."""
     unit: str
     meaning: str
-    """What was measured, in words."""
+    """A description of the measurement."""
 
 
 def measure(game: Game, seconds: float = 1.2) -> Iterator[Figure]:
@@ -99,8 +99,8 @@ def positions(start: Position, seconds: float) -> Figure:
 
 
 def rate_of(run: Callable[[int], int], seconds: float, most: int = 1 << 30) -> float:
-    """The rate per second at which `run(count)` works; it returns how many it did. The first call, which compiles, does
-    not count."""
+    """The rate per second of `run(count)`, which returns the number it did. The first call, which compiles, is not
+    counted."""
     run(1)
     count, done, spent = 1, 0, 0.0
     while spent < seconds:
@@ -111,5 +111,5 @@ def rate_of(run: Callable[[int], int], seconds: float, most: int = 1 << 30) -> f
             return float("nan")
         done, spent = done + did, spent + took
         if took < 0.1 and count < most:
-            count, done, spent = min(most, 4 * count), 0, 0.0  # still too short to be measured well
+            count, done, spent = min(most, 4 * count), 0, 0.0  # too short for a precise measurement
     return done / spent

@@ -1,4 +1,4 @@
-"""The way down a tree: from the root to a position that is new, or whose value is known."""
+"""The descent of a simulation: from the root to a new position, or to a position whose value is known."""
 
 import numpy as np
 
@@ -52,7 +52,7 @@ def open_node(rules, trees, tree, index, actions, counts):
 
 @part
 def descend(rules, rule, trees, tree, position, slot, path, actions, counts, values, opens):
-    """Follow `rule` down from the root: returns (the node at the end, depth, one of LEAF, KNOWN, AWAITED).
+    """Descend from the root by the selection rule: returns (the last node, depth, one of LEAF, KNOWN, AWAITED).
 
     LEAF: the position is new and was put into position[slot]; its node is NOTHING if the tree is full. KNOWN: the value
     was put into `values` [P]. AWAITED: another simulation has reached this leaf, whose evaluation is awaited.

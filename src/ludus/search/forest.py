@@ -1,8 +1,8 @@
 """A forest: many trees of one game, searched together.
 
-Every round brings one leaf from each tree (several, for few trees, under virtual loss), one batch goes to the
-evaluator, and its answers travel up. Random playouts need no evaluator and never leave compiled code. Each tree has its
-own random numbers, so the result depends on the seed alone, not on the number of threads.
+In every round each tree finds one leaf (or several, under virtual loss), the evaluator evaluates them in one batch, and
+the values are backed up. Random playouts need no evaluator and never leave compiled code. Each tree has its own rng, so
+the result depends on the seed alone, not on the number of threads.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ from ludus.search.ucb1 import Ucb1
 Progress = Callable[[float], object]
 """Called between the rounds of a search with the fraction of the budget that is spent, from 0 to 1.
 
-It runs in the thread of the search while no tree changes, so it may read the forest, and it ends the search by
-returning False. It is called up to several thousand times a second: whatever takes long must limit its own rate.
+It runs in the thread of the search while no tree changes, so it may read the forest. Returning False ends the search.
+It is called up to several thousand times a second, so slow work in it must limit its own rate.
 """
 
 
 class Evaluator(Protocol):
-    """Evaluates positions: the seam between the trees and a network (see nets/evaluator.py)."""
+    """Evaluates positions: the interface between the trees and a network (see nets/evaluator.py)."""
 
     def evaluate(self, batch: Batch) -> None:
         """Fill batch.logits, aligned with batch.actions, and batch.values."""
@@ -59,8 +59,8 @@ class SearchForest(Protocol):
 
     game: Game
     trees: tree.Trees
-    """The trees. Valid for callers are the roots with their edges, and the random numbers of each tree, `trees.random`.
-    `trees.bonus` may be written between `plant` and `search`. Trees below the root may be elsewhere."""
+    """The trees. Callers may read the roots with their edges, and the rng of each tree, `trees.random`. `trees.bonus`
+    may be written between `plant` and `search`. Nodes below the root may be on the GPU only."""
     on_gpu: bool
     """True if the trees grow on a GPU."""
     why_not_on_gpu: str
@@ -104,7 +104,7 @@ class Root:
     best: int  # the action to play
     value: float  # the position's value for the player
     solved: bool  # are `value` and `best` proven?
-    lengths: np.ndarray  # int16 [k]: plies that the proof of each solved move looks ahead, the move included; else 0
+    lengths: np.ndarray  # int16 [k]: length in plies of the proof of each solved move, the move included; else 0
 
 
 class Forest:
@@ -127,7 +127,7 @@ class Forest:
         threads: int = 1,
         seed: int = 0,
     ):
-        """Make trees for `nodes` positions and `edges` moves each, but no more than fit into `memory` bytes in all.
+        """Make trees for `nodes` positions and `edges` moves each, within `memory` bytes in all.
 
         When a tree is full, the search goes on without growing it. `rule` is a selection rule (default Ucb1()); `batch`
         is the number of leaves that each tree may bring in one round.
@@ -136,7 +136,7 @@ class Forest:
             raise BadOption("a forest needs at least one tree, one leaf a round and one thread")
         self.game = game.compile()
         self.rule = Ucb1() if rule is None else rule
-        # Games in ordinary Python run one at a time, whatever the threads.
+        # Games in ordinary Python run one at a time, for any number of threads.
         launched = getattr(numba.config, "NUMBA_NUM_THREADS", 1)
         self.threads = min(threads, cpu_count(), launched) if game.parallel else 1
         blocks = game.players if game.simultaneous else 1
@@ -165,7 +165,7 @@ class Forest:
 
     @property
     def rule(self) -> Any:
-        """The selection rule; another one may take over between searches."""
+        """The selection rule; another one may be set between searches."""
         return self._rule
 
     @rule.setter
@@ -179,7 +179,7 @@ class Forest:
 
     @property
     def batch(self) -> Batch:
-        """The leaves of one round of all trees, whether they hold a position or not."""
+        """The leaves of one round of all trees, including rows without a position."""
         return Batch(*self.buffer[: len(Batch._fields)])
 
     @property
@@ -190,7 +190,7 @@ class Forest:
 
     @property
     def is_full(self) -> bool:
-        """True if no tree can grow any more: a search goes on, but learns little."""
+        """True if no tree can grow any more: a search continues, but improves little."""
         count, max_edges = self.trees.bonus.shape
         ends = np.arange(1, count + 1)
         no_nodes = self.trees.used[:, 0] >= ends * (len(self.trees.nodes) // count)
@@ -202,7 +202,7 @@ class Forest:
     def plant(self, positions: Position | Sequence[Position] | np.ndarray) -> None:
         """Start every tree anew, from one position, from one each, or from an array of states [B].
 
-        Random numbers go on where they were: the same forest searched again gives another tree.
+        The rng is not reset: the same forest searched again gives another tree.
         """
         tree.plant(self.game.rules, self.trees, self._states(positions), self._values)
         self.game.raise_pending()
@@ -309,7 +309,7 @@ class Forest:
             if clock.is_over(done):
                 budgets[:] = 0  # one more round, to take in the last evaluations
 
-    # --- what it came to ----------------------------------------------------------------------------------------------
+    # --- the result ---------------------------------------------------------------------------------------------------
 
     def conclude(self) -> tuple[np.ndarray, np.ndarray]:
         """For every tree, the edges to play, int32 [B, D] (-1 for none), and the policy, float32 [B, R]."""
@@ -364,7 +364,7 @@ class Forest:
     def settled_edges(self, index: int, first: int, count: int) -> np.ndarray:
         """A copy, EDGE [count], of edges of one tree, without the virtual loss of leaves whose evaluation is awaited.
 
-        Between two searches this is what the tree holds. During one it may be called while no tree changes.
+        Between searches this equals the edges in the tree. During a search it may be called while no tree changes.
         """
         edges = self.trees.edges[first : first + count].copy()
         rows = len(self.buffer.waiting) // len(self.trees.root)

@@ -41,7 +41,7 @@ def gumbel(
 
 
 def halving(considered: int, simulations: int) -> list[int]:
-    """For each simulation, the visits that the move to try must have had: rounds over ever fewer moves."""
+    """For each simulation, the number of visits that the move to try must have: each round tries half as many moves."""
     if considered <= 1:
         return list(range(simulations))
     rounds = math.ceil(math.log2(considered))
@@ -56,8 +56,8 @@ def halving(considered: int, simulations: int) -> list[int]:
 
 
 def improve(rule, trees, tree, node, first, count, player):
-    """Into trees.scratch: log prior + the weighted value of each edge. Returns the value that stands for unvisited
-    edges, and the weight."""
+    """Write log prior + weighted value of each edge into trees.scratch. Returns the value assumed for unvisited edges,
+    and the weight."""
     total = 0
     most = 0
     mass = 0.0
@@ -111,7 +111,7 @@ def select(rule, trees, tree, node, first, count, player):
             edge = trees.edges[first + i]
             score = trees.scratch[tree, i] + trees.bonus[tree, offset + i]
             if edge.visits - trees.before[tree, offset + i] != wanted:
-                score -= 1e9  # not considered in this round; but if none is, the best of them goes on
+                score -= 1e9  # not considered in this round; if no move is, the best of all is chosen
             if edge.total == LOST:
                 score -= 1e12
             if score > highest:
@@ -134,9 +134,9 @@ def select(rule, trees, tree, node, first, count, player):
 
 
 def explain(rule, trees, tree, node, first, count, player, q, u):
-    """At the root, q + u is the score of `select` divided by the weight of a value: u holds the log prior and the
-    noise, and is -inf for moves that halving leaves out. Below the root the score is the lead of the improved policy
-    over an edge's share of the visits. That is no sum with q, and u is the score less q."""
+    """Split the score of `select` into q and u. At the root, q + u is the score divided by the weight of a value: u is
+    made of log prior and noise, and is -inf for moves that halving leaves out. Below the root, the score is the
+    improved policy minus the edge's share of the visits, and u is the score minus q."""
     unseen, scale = improve(rule, trees, tree, node, first, count, player)
     block = [trees.edges[index] for index in range(first, first + count)]
     q[:] = [edge_value(edge, unseen) for edge in block]
@@ -149,7 +149,7 @@ def explain(rule, trees, tree, node, first, count, player, q, u):
         scores = trees.scratch[tree, :count] + trees.bonus[tree, offset : offset + count]
         u[:] = (scores - 0.5 * scale) / (0.5 * scale) - q
         considered = ~lost & (visits == wanted)
-        if considered.any():  # if none is, the best of all goes on
+        if considered.any():  # if no move is, the best of all is chosen
             u[~considered] = -np.inf
     else:
         softmax(trees, tree, count)
@@ -160,7 +160,7 @@ def explain(rule, trees, tree, node, first, count, player, q, u):
 
 
 def decide(rule, trees, tree, node, first, count, player):
-    """Of the moves that halving left, the one with the best sum of noise, prior and value."""
+    """Among the moves that halving kept, the one with the highest sum of noise, log prior and weighted value."""
     improve(rule, trees, tree, node, first, count, player)
     offset = first - trees.nodes[node].first
     best = first
@@ -185,7 +185,7 @@ def decide(rule, trees, tree, node, first, count, player):
 
 
 def target_policy(rule, trees, tree, node, first, count, player, policy):
-    """The improved policy; all on the proven best moves if the node is solved, and none on lost moves."""
+    """Write the improved policy, with 0 for lost moves; at a solved node, only its best moves get a probability."""
     improve(rule, trees, tree, node, first, count, player)
     softmax(trees, tree, count)
     total = 0.0

@@ -1,7 +1,6 @@
-"""PUCT for self-play: noise at the root, playouts forced on moves that the noise suggests, and a policy without them.
+"""PUCT for self-play: noise on the root's priors, forced playouts, and a target policy without the forced playouts.
 
-Below the root it is PUCT. The forced playouts, and their pruning from the policy to learn from, are those of KataGo
-(Wu, 2019).
+Below the root it is PUCT. Forced playouts and policy target pruning follow KataGo (Wu, 2019).
 """
 
 import math
@@ -17,9 +16,9 @@ class NoisyPuct(NamedTuple):
     c: float = 1.5
     fpu_reduction: float = 0.2
     noise: float = 0.25
-    """The part of a root move's prior that is noise: what lies in trees.bonus, as parts of their sum."""
+    """The weight of the noise in a root move's prior. The noise is trees.bonus, scaled to a sum of 1."""
     forced: float = 2.0
-    """A root move that was tried is tried at least sqrt(forced * prior * simulations) times."""
+    """A root move with at least one visit gets at least sqrt(forced * prior * simulations) visits."""
 
 
 def total_noise(trees, tree, offset, count):
@@ -90,7 +89,8 @@ def decide(rule, trees, tree, node, first, count, player):
 
 
 def target_policy(rule, trees, tree, node, first, count, player, policy):
-    """Visits, less those that were forced and found nothing: moves left with one visit get none."""
+    """Write the policy in proportion to visits, without forced visits that PUCT would not have made. A move that keeps
+    a single visit gets 0."""
     offset = first - trees.nodes[node].first
     noise = total_noise(trees, tree, offset, count)
     simulations = trees.nodes[node].visits
@@ -110,7 +110,7 @@ def target_policy(rule, trees, tree, node, first, count, player, policy):
             if first + i != best and edge.visits > 0:
                 prior = noisy_prior(rule, trees, tree, first + i, offset + i, noise)
                 needed = kept
-                if goal > edge_value(edge, 0.0):  # fewer visits would still not make it look better than the best
+                if goal > edge_value(edge, 0.0):  # visits that keep the PUCT score at the best move's or below
                     needed = weight * abs(edge.prior) / (goal - edge_value(edge, 0.0)) - 1.0
                 kept = max(kept - math.sqrt(rule.forced * prior * simulations), min(kept, needed))
                 kept = kept if kept > 1.0 else 0.0

@@ -1,4 +1,4 @@
-"""Perft: the number of sequences of moves of a given length. The classic check of a game's rules."""
+"""Perft: the number of move sequences of a given length, the classic check of a game's rules."""
 
 from typing import Any, NamedTuple
 
@@ -21,7 +21,7 @@ class Levels(NamedTuple):
     actions: Any  # int32 [depth, R]
     counts: Any  # int32 [depth, D]
     index: Any  # int64 [depth]: the next of the joint moves, counted in mixed radix
-    total: Any  # int64 [depth]: how many joint moves there are
+    total: Any  # int64 [depth]: the number of joint moves
     joint: Any  # int32 [P]
     values: Any  # float32 [P]
     control: Any  # int64 [2]: positions counted so far; stop if not 0
@@ -66,7 +66,7 @@ def play_next(rules, levels, level):
 
 @kernel
 def count_leaves(rules, levels, depth):
-    """Count from levels.states[0]; `depth` is at least 1. The last ply is counted, not played."""
+    """The number of sequences of `depth` >= 1 moves from levels.states[0]. Moves of the last ply are not played."""
     control = levels.control
     open_level(rules, levels, 0)
     level = 0

@@ -28,13 +28,13 @@ def simulate(rules, rule, trees, tree, buffer, simulations):
 
 @kernel
 def simulate_serial(rules, rule, trees, buffer, budgets, portion):
-    """Run up to `portion` playouts in each tree, on one thread; budgets int32 [B] are those of the whole search."""
+    """Run up to `portion` playouts in each tree, on one thread. budgets int32 [B]: simulations of the whole search."""
     for tree in range(trees.root.size):
         simulate(rules, rule, trees, tree, buffer, min(portion, budgets[tree] - trees.done[tree]))
 
 
 @kernel(parallel=True)
 def simulate_parallel(rules, rule, trees, buffer, budgets, portion):
-    """Run up to `portion` playouts in each tree, on all threads. The result is that of `simulate_serial`."""
+    """Run up to `portion` playouts in each tree, on all threads. The result equals `simulate_serial`'s."""
     for tree in prange(trees.root.size):
         simulate(rules, rule, trees, tree, buffer, min(portion, budgets[tree] - trees.done[tree]))

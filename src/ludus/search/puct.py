@@ -1,4 +1,4 @@
-"""PUCT: the best mean plus a bonus for what the network likes and the search has neglected (AlphaZero, 2017)."""
+"""PUCT: the mean value plus an exploration term, prior * sqrt(visits of the node) / (1 + visits) (AlphaZero, 2017)."""
 
 import math
 from typing import NamedTuple
@@ -11,7 +11,7 @@ class Puct(NamedTuple):
     c: float = 1.5
     """Weight of the prior."""
     fpu_reduction: float = 0.2
-    """An unvisited move counts as this much worse than its node, times the root of the prior already visited."""
+    """FPU reduction: an unvisited move's value is the node's mean minus this, times sqrt(sum of visited priors)."""
 
 
 def select(rule, trees, tree, node, first, count, player):
@@ -22,7 +22,7 @@ def select(rule, trees, tree, node, first, count, player):
     best = first
     highest = -math.inf
     untried = first
-    eagerness = -math.inf  # of the most likely move that has not been tried; all of those count as equally good
+    eagerness = -math.inf  # exploration term of the best unvisited move; all unvisited moves have the same value
     for index in range(first, first + count):
         edge = trees.edges[index]
         if edge.visits == 0:

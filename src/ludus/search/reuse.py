@@ -95,7 +95,7 @@ def keep_from(trees, tree, root, scratch):
                     if trees.edges[edge].child != NOTHING:
                         count = mark(trees, tree, trees.edges[edge].child, base, scratch, count)
             reached += 1
-        for slot in range(trees.joints.shape[1]):  # joint moves know their parents; nodes know no joint moves
+        for slot in range(trees.joints.shape[1]):  # nodes do not list their joint moves, so the whole table is read
             joint = trees.joints[tree, slot]
             if joint.child != 0 and scratch.place[joint.parent - base] != NOTHING:
                 count = mark(trees, tree, joint.child - 1, base, scratch, count)

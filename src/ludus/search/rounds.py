@@ -1,4 +1,4 @@
-"""A round of a forest: take in the evaluations of the last leaves, then bring the next ones."""
+"""A round of a forest: apply the evaluations of the last leaves, then find the next leaves."""
 
 import numpy as np
 from numba import prange
@@ -122,7 +122,7 @@ def advance_serial(rules, rule, trees, buffer, budgets):
 
 @kernel(parallel=True)
 def advance_parallel(rules, rule, trees, buffer, budgets):
-    """One round of every tree, on all threads. The result equals the one of `advance_serial`."""
+    """One round of every tree, on all threads. The result equals `advance_serial`'s."""
     for tree in prange(trees.root.size):
         advance_tree(rules, rule, trees, tree, buffer, budgets)
 

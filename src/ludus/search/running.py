@@ -1,4 +1,4 @@
-"""Long kernels, watched: a kernel runs in a thread of its own while progress is reported and the caller may stop it."""
+"""Long kernels run in a thread of their own, with progress reports, and can be stopped."""
 
 import threading
 import time
@@ -10,7 +10,7 @@ import numpy as np
 from ludus.stopping import Stop, is_stopped
 
 Reporter = Callable[[int], object]
-"""Called several times a second with the number of positions seen so far; it ends the work by returning False."""
+"""Called several times a second with the number of positions counted so far. Returning False ends the work."""
 
 
 def run_watched(
@@ -20,10 +20,10 @@ def run_watched(
     limit: float | None = None,
     stop: Stop | None = None,
 ) -> Any:
-    """Run a kernel that counts in control[0] and stops when control[1] is not 0; returns what it returns.
+    """Run a kernel that counts in control[0] and stops when control[1] is not 0; returns the kernel's result.
 
-    It is told to stop after `limit` seconds, when `stop` is set, or when `progress` returns False. Then control[1] is
-    1, and the result means nothing. `stop` is looked at every 20 ms, `progress` is called every 50 ms.
+    The kernel is stopped after `limit` seconds, when `stop` is set, or when `progress` returns False. Then control[1]
+    is 1, and the result is meaningless. `stop` is read every 20 ms, `progress` is called every 50 ms.
     """
     began = time.perf_counter()
     deadline = None if limit is None else began + limit

@@ -1,8 +1,8 @@
-"""Selection rules: how a search picks its way down, and what it concludes at the root.
+"""Selection rules: the formulas that choose edges during a search, and the move at the root after it.
 
 A selection rule is one file: a NamedTuple of its constants, and four functions that are dispatched on its class, as
-the functions of a game are. Each function looks at one player's block of `count` >= 1 edges, from edge `first` on, at
-`node` of `tree`:
+the functions of a game are. Each function reads one player's block of `count` >= 1 edges, beginning with edge `first`,
+at `node` of `tree`:
 
     select(rule, trees, tree, node, first, count, player)
         returns the edge to follow during a simulation
@@ -12,9 +12,9 @@ the functions of a game are. Each function looks at one player's block of `count
         writes the policy to learn from into policy [count]; it sums to 1
     explain(rule, trees, tree, node, first, count, player, q, u)
         writes the two terms of each edge's score into q [count] and u [count], float64: `select` returns an edge with
-        the highest q + u. q is the value that the rule takes the edge to have, u the exploration term, -inf for an
-        edge that cannot be chosen. Where players move at once, the noise that `select` draws anew each time is left
-        out. It is for people who look at a tree, and runs in plain Python only
+        the highest q + u. q is the value that the rule assumes for the edge; u is the exploration term, -inf for an
+        edge that cannot be chosen. Where players move at once, the noise that `select` draws each time is left out.
+        It serves displays of a tree, and runs in plain Python only
 
 Two constants of the file tell the forest what the rule needs; both are False unless the file sets them:
 

@@ -1,4 +1,4 @@
-"""The sizes of trees, from what a caller asks for and the memory that there is."""
+"""The sizes of trees, from the caller's arguments and the available memory."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ludus.game import Game
 from ludus.search.tree import EDGE, JOINT, node_dtype
 
 LONGEST_PATH = 1024
-"""Longest path of a simulation. Only transpositions could make one longer than the game, by running in circles."""
+"""Longest path of a simulation. With transpositions, a path can contain a cycle and be longer than the game."""
 
 
 def empty_states(game: Game, count: int) -> np.ndarray:
@@ -21,7 +21,7 @@ def empty_states(game: Game, count: int) -> np.ndarray:
 def tree_sizes(
     game: Game, trees: int, nodes: int | None, edges: int | None, memory: int | None, batch: int, transpositions: bool
 ) -> tuple[int, int]:
-    """The number of nodes and edges of each tree; the arguments are those of Forest."""
+    """The number of nodes and edges of each tree, from the arguments of Forest."""
     blocks = game.players if game.simultaneous else 1
     max_edges = blocks * game.most_legal
     state = game.new_states(1).nbytes

@@ -23,7 +23,7 @@ class NotSolved(LudusError):
 
 @dataclass
 class Solution:
-    """The truth about a position."""
+    """The exact values of a position and its moves."""
 
     value: float
     """The value for the player to move; for player 0 if the game is over."""
@@ -102,7 +102,7 @@ def check_suitable(game: Game) -> None:
 
 
 def value_of(position: Position, *, memory: int = 1 << 28) -> float:
-    """The exact value of a position for the player to move, without those of its moves; faster than `solve`."""
+    """The exact value of a position for the player to move; faster than `solve`, which also solves every move."""
     check_suitable(position.game)
     if position.is_over:
         return position.values[0]

@@ -1,6 +1,6 @@
-"""UCB1: every move once, then the best mean plus what is still uncertain about it (Auer et al., 2002).
+"""UCB1: every move once, then the highest mean plus uncertainty (Auer et al., 2002).
 
-Nothing is uncertain about a solved move: it is followed only while its value beats the hopes of all others.
+A solved move has no uncertainty: it is followed only while its value exceeds the upper bounds of all other moves.
 """
 
 import math

@@ -38,7 +38,7 @@ def settles(trees, node, edge, player):
 
 
 def most_visited(trees, node, first, count, player):
-    """The edge to play: a proven best one; else the most visited, or a solved one that is worth as much."""
+    """The edge to play: a proven best one; else the most visited one, or a solved one of the same value or more."""
     best = first
     visits = -1
     sure = -1

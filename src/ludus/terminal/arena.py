@@ -28,7 +28,7 @@ EVERY = 10.0
 def run_arena(entrants: Sequence[str], game: Game | None, trust: bool = False, **options: Any) -> None:
     """Rate agents until the budget is spent or Ctrl-C is pressed, then show the ratings.
 
-    With `trust`, Python code that comes with a run is used without asking. `options` are those of `ludus.rate`.
+    With `trust`, Python code that comes with a run is used without asking. `options` are passed to `ludus.rate`.
     """
 
     def play(trust: bool) -> ArenaFinished:
@@ -44,7 +44,7 @@ def run_arena(entrants: Sequence[str], game: Game | None, trust: bool = False, *
         print("Stopped.")
     print_standings(finished.standings)
     file = plain(finished.standings.file)
-    print(f"\n{finished.games:,} games more. Go on with the same command; ludus ratings {file} shows them again.")
+    print(f"\n{finished.games:,} games more. The same command continues; ludus ratings {file} shows the ratings again.")
 
 
 class ArenaView:

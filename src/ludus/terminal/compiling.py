@@ -8,7 +8,7 @@ from ludus.compile_events import CompileEnded, CompileEvent, CompileStarted, on_
 
 
 class CompileStatus:
-    """Shows on a terminal what is compiled and for how long; elsewhere one line for each game."""
+    """Shows the progress of compiling: a status line on a terminal, elsewhere one line for each game."""
 
     def __init__(self) -> None:
         self._status: Any = None
@@ -38,5 +38,5 @@ def _text(event: CompileEvent) -> str:
 
 
 def show_compiling() -> None:
-    """Show from now on what is compiled."""
+    """Show the progress of compiling from now on."""
     on_compile(CompileStatus())

@@ -69,7 +69,7 @@ def show_report(game: Game, report: GradeReport) -> None:
     print("\nIn all positions, with 95 % intervals:\n")
     show_table(report.grades, report.only_outcomes)
     positions = report.where_it_matters[ALL].positions
-    print(f"\nWhere it matters, as not all moves are equally good: {positions} positions\n")
+    print(f"\nIn positions whose moves are not all equally good: {positions} positions\n")
     if positions:
         show_table(report.where_it_matters, report.only_outcomes)
     if report.file is None:
@@ -93,7 +93,7 @@ def told(report: GradeReport) -> str:
 
 
 def show_table(grades: dict[str, Grade], only_outcomes: bool) -> None:
-    """A table with a row for each phase. One column says both rates where they are the same."""
+    """A table with a row for each phase. `only_outcomes`: both rates are the same, and share one column."""
     table = new_table()
     rates = ["kept the outcome = best possible"] if only_outcomes else ["kept the outcome", "best possible"]
     for heading in ("", "positions", *rates, "mean loss"):

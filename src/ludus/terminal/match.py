@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 
 def run_match(game: Game, agents: Sequence[str], games: int | None = None, seed: int = 0, **options: Any) -> None:
-    """Play a match with live progress, then show its result. `options` are those of `ludus.play_match`.
+    """Play a match with live progress, then show its result. `options` are passed to `ludus.play_match`.
 
-    A match that is stopped, or broken off by an exception, shows the games that have ended.
+    If the match is stopped, or ends with an exception, the games that have ended are shown.
     """
     people = any(parse(name).kind == "human" for name in agents)  # a person needs the terminal for the board
     latest: MatchResult | None = None
@@ -57,9 +57,9 @@ def standing(result: MatchResult) -> str:
 
 
 def show_match(game: Game, result: MatchResult, file: object = None) -> None:
-    """The table of a match, and everything to be known about it."""
+    """Show the table of a match, its comparison, and notes on failures and repeated games."""
     if result.ending == "left":
-        print(f"The match was left in game {result.played + 1} of {result.planned}.")
+        print(f"The match was stopped in game {result.played + 1} of {result.planned}.")
     if result.played:
         show_scores(game, result)
         show_comparison(result)

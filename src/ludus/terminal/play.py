@@ -21,7 +21,7 @@ HELP = """\
 
 
 def play(start: Position, against: str, seat: int, seed: int = 0) -> None:
-    """Play a game: the person in one seat, or in all where the opponent is a human too, and agents in the others."""
+    """Play a game: the person in one seat and agents in the others; the person in all seats if `against` is human."""
     players = range(start.game.players)
     seats = [HUMAN if player == seat else against for player in players]
     PlayScreen(Session(start, seats, seed=seed), seat, against).run()
@@ -61,7 +61,7 @@ class PlayScreen:
         say(wrapped(f"Moves: {in_a_row(session.history)}"))
 
     def turn(self) -> None:
-        """One position: the moves of all who move in it, and the board after them."""
+        """Handle one position: the moves of all players that move in it, and the board after them."""
         session, position = self.session, self.session.position
         for player in sorted(session.waiting_for, key=lambda player: player not in session.people):
             if player in session.people:

@@ -48,7 +48,7 @@ def show_ratings(
 
 
 def print_standings(standings: Standings) -> None:
-    """The table of ratings, and everything to be known about it."""
+    """Show the table of ratings, with notes on how to read it."""
     if not standings.rows:
         print("No games between different agents yet.")
         return
@@ -58,7 +58,7 @@ def print_standings(standings: Standings) -> None:
     if not standings.is_anchored:
         print("The anchor has not played: ratings are relative to the mean.")
     if standings.is_unbounded:
-        print("∞: no game says how far from the anchor that is at most. Agents in between help, such as uct:30.")
+        print("∞: the games set no bound on that side. Add agents of a strength in between, such as uct:30.")
     if standings.players > 2:
         print(f"{standings.players} players: a game counts as one between every two of them, won by the better result.")
     if standings.advantage is not None:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ludus.game import Game
 
 LISTED = 20
-"""Number of games in the list of the latest."""
+"""Number of games in the list of the latest games."""
 
 
 def show_replay(given: str, number: int | None, everything: bool, trust: bool = False, file: str | None = None) -> None:
@@ -69,7 +69,7 @@ def _brief(reason: str) -> str:
 
 
 def replay(game: Game, stored: StoredGame, step: bool) -> None:
-    """All positions of a game; with `step`, one at a time, as the person asks."""
+    """Show all positions of a game; with `step`, one at a time, as the person asks."""
     record = stored.record
     names = [game.player_name(player) for player in range(game.players)]
     who = ", ".join(f"{names[player]}: {label}" for player, label in enumerate(stored.agents))

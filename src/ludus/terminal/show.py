@@ -138,7 +138,7 @@ def thinking(console: Console, what: str) -> Iterator[Callable[[Snapshot], None]
         return
     columns = TextColumn("{task.description}"), BarColumn(30), TimeElapsedColumn()
     with Progress(*columns, console=console, transient=True) as bar:
-        task = bar.add_task(what, total=None)  # before the first snapshot, the bar only moves to and fro
+        task = bar.add_task(what, total=None)  # before the first snapshot, the total is unknown
         yield lambda snapshot: bar.update(task, total=1.0, completed=snapshot.fraction or 0.0)
 
 

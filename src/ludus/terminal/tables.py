@@ -1,4 +1,4 @@
-"""What `ludus games`, `solve`, `perft`, `bench` and `check` show."""
+"""The output of `ludus games`, `solve`, `perft`, `bench` and `check`."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def show_perft(position: Position, depth: int) -> None:
     """The number of lines of play at each depth, as they are counted."""
     print(f"{describe(position.game)}: {position.text}")
     print(f"{'depth':>5}  {'lines of play':>20}  {'seconds':>9}  {'a second':>16}")
-    perft(position, 1)  # compiles, so that the times are those of counting
+    perft(position, 1)  # compiles, so that the times below do not contain it
     for plies in range(1, depth + 1):
         began = time.perf_counter()
         with counting(terminal(), f"Counting {plies} plies deep") as report:

@@ -1,18 +1,16 @@
-"""`ludus train`: shows the events of a training, and turns Ctrl-C into its end."""
+"""`ludus train`: shows the events of a training; Ctrl-C stops it."""
 
 from __future__ import annotations
 
 import dataclasses
-import signal
-import threading
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rich.live import Live
 
 from ludus.runs.config import Config
+from ludus.terminal.interrupt import ctrl_c_stops
 from ludus.terminal.show import describe, new_table, print_table, terminal, typed
 from ludus.terminal.trust import with_trust
 from ludus.training.events import (
@@ -46,7 +44,7 @@ def show_settings() -> None:
 
 
 def run_training(game: Game | None, *, tensorboard: bool = False, trust: bool = False, **options: Any) -> Run:
-    """Train with a live view. `options` are those of `ludus.train`."""
+    """Train with a live view. `options` are passed to `ludus.train`."""
     from ludus.training.session import train
 
     listeners: list[Any] = [TensorBoardLog()] if tensorboard else []
@@ -60,28 +58,11 @@ def run_training(game: Game | None, *, tensorboard: bool = False, trust: bool = 
         return with_trust(trust, lambda trust: train(game, trust=trust, **options, on_event=show, stop=stop))
 
 
-@contextmanager
-def ctrl_c_stops() -> Iterator[threading.Event]:
-    """An event that the first Ctrl-C sets; a second one interrupts at once."""
-    stop = threading.Event()
-
-    def interrupt(*_: Any) -> None:
-        if stop.is_set():
-            raise KeyboardInterrupt
-        stop.set()
-
-    before = signal.signal(signal.SIGINT, interrupt)
-    try:
-        yield stop
-    finally:
-        signal.signal(signal.SIGINT, before)
-
-
 class TrainingView:
     """Shows the events of a training: a table that changes on a terminal, elsewhere a line for each iteration."""
 
     def __init__(self, tensorboard: bool = False) -> None:
-        """With `tensorboard`, say where its files are."""
+        """With `tensorboard`, print the command that shows its files."""
         self.console = terminal()
         self.tensorboard = tensorboard
         self.opened = ExitStack()
@@ -119,13 +100,11 @@ class TrainingView:
             self._close()
             if isinstance(event, TrainingStopped):
                 own = " --trust" if event.run.game.digest else ""
-                print(
-                    f"Stopped after iteration {event.iteration}. Continue: ludus train --resume {event.run.folder}{own}"
-                )
+                print(f"Stopped after iteration {event.iteration}. Go on: ludus train --resume {event.run.folder}{own}")
             print(f"Play against it: ludus play {typed(event.run.game)} --against zero:{event.run.folder}")
 
     def _close(self) -> None:
-        """Leave what is on the screen, and go on below it."""
+        """Stop the live display; later output appears below it."""
         self.opened.close()
         self.status = self.live = None
 
@@ -152,7 +131,7 @@ class TrainingView:
 
 
 def show_plan(event: Planned) -> None:
-    """The figures of the preflight, and what to expect of the run."""
+    """Show the figures of the preflight, and the expected speed and duration of the run."""
     config, measured = event.config, event.measured
     trees = "; the trees grow on the GPU" if measured.trees_on_gpu else ""
     if measured.why_not_on_gpu:

@@ -13,7 +13,7 @@ Result = TypeVar("Result")
 
 
 def at_a_terminal() -> bool:
-    """True if someone can be asked."""
+    """True if a user can be asked: standard input and output are a terminal."""
     return sys.stdin.isatty() and sys.stdout.isatty()
 
 

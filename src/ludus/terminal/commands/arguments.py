@@ -28,12 +28,12 @@ Moves = Annotated[
 Seed = Annotated[
     int,
     typer.Option(
-        "--seed", metavar="N", help="Seed of all random numbers: the same seed gives the same starts and moves."
+        "--seed", metavar="N", help="Seed of all random numbers: the same seed repeats the same positions and moves."
     ),
 ]
 
 Trust = Annotated[
-    bool, typer.Option("--trust", help="Run Python code that a run, a recipe or a file of results brings or names.")
+    bool, typer.Option("--trust", help="Run Python code from a run, a recipe or a file of results without asking.")
 ]
 
 Parallel = Annotated[

@@ -64,7 +64,7 @@ def play(
 @app.command(short_help="Let agents play each other, and score them.", epilog=AGENTS)
 def match(
     game: GameName,
-    agents: Annotated[list[str], typer.Argument(metavar="AGENT", help="As many agents as the game has players.")],
+    agents: Annotated[list[str], typer.Argument(metavar="AGENT", help="The agents, one for each player of the game.")],
     games: Annotated[
         int | None,
         typer.Option(
@@ -94,7 +94,7 @@ def match(
         str | None, typer.Option(metavar="FILE", help="Record the games in this file, for ludus ratings and replay.")
     ] = None,
 ) -> None:
-    """Let agents play a match, and show wins, draws, losses and scores. Every start is played from all seats.
+    """Let agents play a match, and show wins, draws, losses and scores. Each start position is played from all seats.
 
     Games are played on all CPU cores. An agent that fails, or takes too long for a move, loses the game.
 

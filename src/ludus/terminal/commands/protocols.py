@@ -19,7 +19,7 @@ def uhp(
 ) -> None:
     """Run a Hive engine that speaks the Universal Hive Protocol on standard input and output.
 
-    Name this command as the engine in a viewer such as MzingaViewer. Typed by hand, help lists the commands.
+    Name this command as the engine in a viewer such as MzingaViewer. The input `help` lists the commands.
 
     \b
     Examples
@@ -98,7 +98,7 @@ def cachex_referee(
         typer.Option(metavar="SECONDS", help="CPU time of each player; by default n * n seconds, 0 for no limit."),
     ] = None,
     space: Annotated[
-        float | None, typer.Option(metavar="MB", help="Memory of each player in addition to what loading takes.")
+        float | None, typer.Option(metavar="MB", help="Memory of each player, beyond the memory that loading it takes.")
     ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show only the result.")] = False,
 ) -> None:

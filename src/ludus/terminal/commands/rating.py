@@ -34,7 +34,7 @@ def arena(
         str | None,
         typer.Option(
             metavar="FILE",
-            help="The file of results; by default results.sqlite in the folder of the run, or here without one run.",
+            help="The file of results; by default results.sqlite, in the run's folder if exactly one run is given.",
         ),
     ] = None,
     minutes: Annotated[
@@ -52,7 +52,7 @@ def arena(
     ] = None,
     series: Annotated[
         str | None,
-        typer.Option(metavar="SERIES", help="The games that checkpoints play: 'before:1,10 nearest:uct:2'."),
+        typer.Option(metavar="SERIES", help="The opponents of each checkpoint: 'before:1,10 nearest:uct:2'."),
     ] = None,
     openings: Annotated[
         int | None,
@@ -67,9 +67,9 @@ def arena(
 ) -> None:
     """Rate agents by games between them, and keep a table of ratings up to date. Ctrl-C stops.
 
-    The next game is always the one that is expected to tell most about the ratings. A run takes part with its
-    checkpoints and with some uct agents to compare them with. If the run is still training, new checkpoints join as
-    they appear. All games are recorded: the same command goes on later, and several commands can share one file.
+    The next game is always the one expected to tell most about the ratings. A run enters its checkpoints, and some uct
+    agents for comparison. Checkpoints of a run that is still training join as they appear. All games are recorded: the
+    same command continues later, and several commands can share one file.
 
     \b
     Examples
@@ -113,7 +113,7 @@ def ratings(
     anchor: Anchor = "random",
     anchor_rating: AnchorRating = 500.0,
     game: Annotated[
-        str | None, typer.Option(metavar="GAME", help="Show only this game of a file with several.")
+        str | None, typer.Option(metavar="GAME", help="Show only this game, if the file holds several.")
     ] = None,
     plot: Annotated[
         str | None, typer.Option(metavar="FILE", help="Draw a plot into this file, which ends in .png or .svg.")
