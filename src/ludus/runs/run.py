@@ -123,6 +123,7 @@ class Run:
         facts: dict,
     ) -> None:
         """Write a checkpoint: the weights that play, and the state to resume from. Tensors must be `detached`."""
+        from safetensors import SafetensorError
         from safetensors.torch import save_file
 
         about = {"game": self.trained, "iteration": str(iteration), "facts": json.dumps(facts)}
@@ -130,8 +131,11 @@ class Run:
 
         def write(folder: Path) -> None:
             folder.mkdir()
-            save_file(player, folder / PLAYER, about)
-            save_file(learner, folder / "learner.safetensors", about)
+            try:
+                save_file(player, folder / PLAYER, about)
+                save_file(learner, folder / "learner.safetensors", about)
+            except SafetensorError as error:
+                raise OSError(str(error)) from None
             np.savez(folder / "state.npz", **state)  # type: ignore[arg-type]
             write_sums(folder)
 
