@@ -59,9 +59,9 @@ class Warner:
         file: Any = None,
         line: Any = None,
     ) -> None:
-        from ludus.errors import ChangedRules
+        from ludus.errors import LudusWarning
 
-        if not issubclass(category, ChangedRules):
+        if not issubclass(category, LudusWarning):
             sys.stderr.write(warnings.formatwarning(message, category, filename, lineno))
         elif str(message) not in self.shown:
             self.shown.add(str(message))

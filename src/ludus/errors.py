@@ -50,7 +50,15 @@ class Untrusted(LudusError):
         super().__init__(f"{what}; if you trust it, add --trust (in Python: trust=True)")
 
 
-class ChangedRules(UserWarning):
+class LudusWarning(UserWarning):
+    """The base of all warnings of Ludus. The command line shows each as one line."""
+
+
+class DamagedRun(LudusWarning):
+    """A file of a run is damaged or missing, and the run goes on without it."""
+
+
+class ChangedRules(LudusWarning):
     """The source of a game differs from the one that a run, a result or a position was made with."""
 
 

@@ -166,7 +166,7 @@ def test_runs_of_former_versions_are_still_opened(run, file, tmp_path):
     with pytest.raises(BadRun, match=r"no game is called 'heap'.*name the game's file as well"):
         Run.open(run.folder, trust=True)
     built_in = new_run(tmp_path / "other", ludus.make("connect4", rows=5), Config(blocks=1, width=4))
-    text = (built_in.folder / "config.toml").read_text().partition("[settings]")
+    text = write_toml(built_in.game.spec, built_in.config).partition("[settings]")
     (built_in.folder / "config.toml").write_text('game = "connect4"\n\n[options]\nrows = 5\n\n' + "".join(text[1:]))
     assert Run.open(built_in.folder).game.spec == built_in.game.spec
 
@@ -210,8 +210,10 @@ def hostile(tmp_path, monkeypatch):
 )
 def test_a_run_or_a_recipe_that_names_a_file_does_not_run_it(hostile, form, tmp_path, typed):
     run = new_run(tmp_path / "run", ludus.make("tictactoe"))
+    whole = (run.folder / "config.toml").read_text()
+    settings = whole[whole.index("[settings]") : whole.index("# checksum")]  # as if edited by hand
     for source in (str(hostile), "../evil.py"):
-        (run.folder / "config.toml").write_text(form.format(source))
+        (run.folder / "config.toml").write_text(form.format(source) + settings)
         (tmp_path / "recipe.toml").write_text(form.format(source))
         for command in (
             ["train", "--resume", run.folder, "--steps", "1"],

@@ -1,8 +1,11 @@
 """`ludus.train`: a whole training by one call, with events, that can be stopped and resumed."""
 
+import math
 import threading
 
+import numpy as np
 import pytest
+import safetensors.numpy
 
 import ludus
 from ludus.errors import BadOption
@@ -22,7 +25,7 @@ from ludus.training.events import (
     TrainingFinished,
     TrainingStopped,
 )
-from ludus.training.planning import Budget, plan
+from ludus.training.planning import Budget, choose_without_measuring, mean_plies, plan, settings_for
 from ludus.training.tensorboard import TensorBoardLog
 from tests.training.small import QUICK
 
@@ -119,8 +122,8 @@ def test_without_a_budget_there_is_a_default(tmp_path, monkeypatch):
     assert len(run.log()) > before
 
 
-def test_the_budget_makes_the_plan():
-    measured = preflight.Measured(1000, 1e5, 1e5, 30.0, 1e4, "onnx", 256, 2, 1, 0, False, "")
+def test_a_budget_of_time_makes_the_plan():
+    measured = preflight.Measured(1000, 1e5, 1e5, 30.0, 1e4, "onnx", 256, 2, 1, 0, 0, 0.0, False, "")
     config = with_settings(Config(), {"simulations": 20, "reuse": 4, "batch_size": 512, "iteration_rows": 8192})
     per_row = 20 / 1e5 + 4 / 1e4
     assert measured.seconds_per_row(config) == pytest.approx(per_row)
@@ -130,8 +133,66 @@ def test_the_budget_makes_the_plan():
     short = plan(config, measured, Budget(minutes=0.1))
     assert (short.iteration_rows, short.batch_size) == (256, 66)
     assert short.parallel_games == int(6 * 0.1 * 1e5 / (30 * 20))
-    assert plan(config, measured, Budget(games=100)).planned_rows == 3000
-    assert plan(config, measured, Budget(steps=100)).planned_rows == 100 * 512 // 4
+    assert plan(config, measured, Budget(minutes=60, games=100)).planned_rows == 3000
+
+
+def test_a_budget_of_games_or_steps_needs_no_measurement():
+    game = ludus.make("connect4", rows=4, columns=5)
+    config = with_settings(Config(), settings_for(game))
+    plies = mean_plies(game)
+    assert 8 < plies < 20
+    assert plies == mean_plies(game)
+    many = choose_without_measuring(game, config, Budget(games=100_000))
+    assert many.planned_rows == round(100_000 * plies)
+    assert (many.iteration_rows, many.batch_size, many.parallel_games) == (8192, 512, 128)
+    few = choose_without_measuring(game, config, Budget(games=3))
+    assert (few.planned_rows, few.iteration_rows) == (round(3 * plies), math.ceil(3 * plies))
+    assert few.parallel_games == 3
+    steps = choose_without_measuring(game, config, Budget(steps=100))
+    assert steps.planned_rows == 100 * config.batch_size / config.reuse
+    assert steps.batch_size == config.batch_size
+    for each in (many, few, steps):
+        assert each.engine != "auto"
+        assert each.learner_threads > 0
+    assert choose_without_measuring(game, config, Budget(games=600)) == choose_without_measuring(
+        game, config, Budget(games=600)
+    )
+
+
+@pytest.mark.parametrize("budget", [{"games": 30}, {"steps": 12}])
+def test_the_same_seed_gives_the_same_weights(tmp_path, budget, monkeypatch):
+    """The same command twice, on a machine whose speed changes in between."""
+    settings = {"blocks": 1, "width": 8, "simulations": 4, "seed": 3}
+    found = []
+    for name, seconds in (("slow", 0.3), ("fast", 0.05)):
+        monkeypatch.setattr(preflight, "SECONDS", seconds)
+        run = ludus.train("tictactoe", run=tmp_path / name, settings=settings, **budget)
+        assert run.config.planned_rows <= run.log()[-1]["rows"] or "games" in budget
+        files = [run.checkpoint(run.checkpoints()[-1]) / each for each in ("player.safetensors", "learner.safetensors")]
+        found.append([run.config, run.log()[-1]["rows"], *(safetensors.numpy.load_file(file) for file in files)])
+    for slow, fast in zip(*found, strict=True):
+        if isinstance(slow, dict):
+            assert all(np.array_equal(slow[name], fast[name]) for name in slow)
+        else:
+            assert slow == fast
+
+
+def test_a_few_games_are_a_few(tmp_path):
+    run = ludus.train("tictactoe", games=3, run=tmp_path / "run", settings={"blocks": 0, "width": 4, "simulations": 2})
+    assert 3 <= run.log()[-1]["games"] <= 8
+
+
+def test_few_steps_reach_the_end_of_the_schedules(tmp_path):
+    settings = {"blocks": 0, "width": 4, "simulations": 2, "simulations_end": 8, "batch_size": 64}
+    run = ludus.train("tictactoe", steps=50, run=tmp_path / "run", settings=settings)
+    assert run.log()[-1]["simulations"] == 8
+    assert run.log()[-1]["steps"] < 60
+
+
+@pytest.mark.parametrize("minutes", [math.nan, math.inf, 0.0, -1.0])
+def test_budgets_are_numbers_above_0(minutes, tmp_path):
+    with pytest.raises(BadOption, match="minutes must be a number above 0"):
+        ludus.train("tictactoe", minutes=minutes, run=tmp_path / "run")
 
 
 def test_recipes_settings_and_another_runs_weights_come_together(tmp_path):
@@ -181,7 +242,7 @@ def test_the_log_for_tensorboard_holds_what_the_log_holds(tmp_path):
     ("options", "message"),
     [
         ({}, "name a game to train, or a recipe, or a run to resume"),
-        ({"game": "tictactoe", "steps": 0}, "steps must be above 0, not 0"),
+        ({"game": "tictactoe", "steps": 0}, "steps must be a number above 0, not 0"),
         ({"game": "tictactoe", "recipe": "soup"}, "no recipe is called 'soup'; there are .*etazero-sevn"),
         ({"resume": "x", "settings": {"blocks": 1}}, "resume keeps the settings of the run"),
         ({"game": "tictactoe", "settings": {"block": 1}}, "no setting is called 'block'; did you mean blocks"),

@@ -300,7 +300,7 @@ def test_ctrl_c_stops_cleanly_and_says_how_to_go_on(tmp_path):
     ("arguments", "message"),
     [
         ([], "name a game to train"),
-        (["tictactoe", "--minutes", "0"], "minutes must be above 0"),
+        (["tictactoe", "--minutes", "0"], "minutes must be a number above 0"),
         (["tictactoe", "--set", "blocks"], "--set takes name=value"),
         (["tictactoe", "--recipe", "soup"], "no recipe is called 'soup'"),
         (["--resume", "nowhere"], "nowhere is not a run"),

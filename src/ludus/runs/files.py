@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import tempfile
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from pathlib import Path
@@ -34,6 +35,18 @@ def write_whole(path: Path, write: Callable[[Path], None]) -> None:
     except BaseException:
         remove(draft)
         raise
+
+
+def check_writable(folder: Path) -> None:
+    """Raise BadRun unless a folder, which need not exist, can be made and written to. Nothing is left there."""
+    place = folder.absolute()
+    while not place.exists() and place != place.parent:
+        place = place.parent
+    try:
+        with tempfile.TemporaryDirectory(prefix=".ludus-", dir=place):
+            pass
+    except OSError as error:
+        raise BadRun(f"{folder} cannot be written: {error.strerror or error}") from None
 
 
 class Writer:

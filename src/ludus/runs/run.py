@@ -1,38 +1,44 @@
 """A run is a folder that a person can open.
 
     config.toml           the game (see spec.py) and all settings
+    about.json            a copy of them, code version, machine, when it began
     source/               copy of the game's file and of its helper files, if the game is a user's own
-    about.json            code version, machine, date
     games/000012.npz      the rows of iteration 12 (see rows.py)
-    checkpoints/000012/   player.safetensors: the weights that play, with game and iteration in the metadata
-                          learner.safetensors, state.npz: the state to resume from, in the latest two only
+    checkpoints/000012/   player.safetensors: the weights that play, with what made them
+                          learner.safetensors, state.npz: all else that is needed to go on, in the latest two
+                          SHA256SUMS: their checksums
+    checkpoints/damaged-000012/   a damaged checkpoint, set aside when the run was resumed
     log.jsonl             a line for each iteration
     positions.txt         solved positions for evaluations, if there are any (see grading/positions.py)
     results.sqlite        games of its checkpoints in the arena (see arena/store.py)
-    arena.toml            settings of the arena, if the user has written any (see arena/roster.py)
+    arena.toml            settings of that arena, if the user has written any (see arena/roster.py)
+    training.lock         held by the process that trains the run
 
-Files are written completely or not at all. A run that was killed continues from its latest checkpoint; the games of an
-unfinished iteration are played again with the same moves.
+Files are written whole or not at all, and carry checksums (see checksums.py). A run that was killed goes on from its
+latest checkpoint; games of an iteration that it had not finished are played again, move for move the same. A run with
+damaged files goes on from the latest good checkpoint, with the rows that are left, and says what was lost.
 """
 
 from __future__ import annotations
 
 import contextlib
 import json
-import platform
-import time
 import warnings
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ludus.errors import ChangedRules, LudusError, UnknownGame, Untrusted
+from ludus.errors import ChangedRules, DamagedRun, LudusError, UnknownGame, Untrusted
 from ludus.game import source_of
 from ludus.nets.rows import Rows
 from ludus.registry import describe_source, file_name, remake, runs_code
-from ludus.runs.config import Config, read_toml, with_settings, write_toml
-from ludus.runs.files import BadRun, remove, write_bytes, write_whole
+from ludus.runs.checksums import Damaged, check_sum, write_sums
+from ludus.runs.config import Config, with_settings
+from ludus.runs.description import read_description, write_description
+from ludus.runs.files import BadRun, remove, write_whole
+from ludus.runs.log import Log
 from ludus.sources import read_copy, read_source
 from ludus.spec import GameSpec, split_identity
 
@@ -42,8 +48,12 @@ if TYPE_CHECKING:
 SOURCE = "source"
 """The folder in a run with the copy of a user's own game: its file, and the helper files that it imports."""
 KEPT = 2
-"""Number of checkpoints that keep the state to resume from; older ones keep only the weights that play."""
-
+"""Checkpoints that hold all that is needed to go on; older ones keep the weights that play."""
+UNWRITTEN = 4
+"""Iterations in the log whose checkpoints may not be written yet: they are written while the run goes on."""
+PLAYER = "player.safetensors"
+TO_RESUME = (PLAYER, "learner.safetensors", "state.npz")
+"""The files of a checkpoint from which a run can go on."""
 
 NETWORK = ("network", "blocks", "width", "size_free", "roles", "soft_policy_weight", "reply_policy_weight", "dropout")
 """The settings that determine the shapes of a network's weights."""
@@ -55,7 +65,8 @@ class Run:
     def __init__(self, folder: Path, game: Game, config: Config, trained: str | None = None):
         self.folder, self.game, self.config = folder, game, config
         self.trained = trained or game.identity
-        """The identity of the game that the run trains; `game` may have another board size (see `open`)."""
+        """The identity of the game that the run trains; `game` may be another size of it (see `open`)."""
+        self._log = Log(folder / "log.jsonl")
 
     # --- making and opening -------------------------------------------------------------------------------------------
 
@@ -64,24 +75,11 @@ class Run:
         """A new run, in a folder that holds no run. The source of a user's own game is copied into the folder."""
         if (folder / "config.toml").exists():
             raise BadRun(f"{folder} holds a run already: ludus train --resume {folder} goes on with it")
-        from ludus import __version__
-
-        spec = game.spec
-        source = source_of(type(game)) if spec.digest else None
-        run = cls(folder, game, config)
-        about = {
-            "ludus": __version__,
-            "game": game.identity,
-            "python": platform.python_version(),
-            "machine": f"{platform.machine()}, {platform.system()}",
-            "began": time.strftime("%Y-%m-%d %H:%M:%S"),
-        }
+        source = source_of(type(game)) if game.spec.digest else None
         if source is not None:
             write_whole(folder / SOURCE, source.write)
-        write_whole(folder / "about.json", lambda path: write_bytes(path, json.dumps(about, indent=2) + "\n"))
-        text = write_toml(spec, config)
-        write_whole(folder / "config.toml", lambda path: write_bytes(path, text))
-        return run
+        write_description(folder, game, config)
+        return cls(folder, game, config)
 
     @classmethod
     def open(cls, folder: Path, game: Game | None = None, any_size: bool = False, trust: bool = False) -> Run:
@@ -92,17 +90,11 @@ class Run:
         raised. `any_size` is for playing only: `game` may have other options if the network fits every board size, and
         a changed source is a warning (ChangedRules) instead of an error.
         """
-        if not (folder / "config.toml").is_file():
-            raise BadRun(f"{folder} is not a run: it has no config.toml")
-        spec, settings = read_toml(folder / "config.toml")
-        try:
-            trained = str(json.loads((folder / "about.json").read_text()).get("game"))
-        except (OSError, ValueError, AttributeError, RecursionError) as error:
-            raise BadRun(f"{folder} cannot be read: about.json: {error}") from None
-        config = with_settings(Config(), settings)
-        named = game is not None
+        described = read_description(folder)
+        config, named = described.config, game is not None
         if game is None:
-            game = _own_game(folder, spec, trust)
+            game = _own_game(folder, described.spec, trust)
+        trained = described.trained or game.identity
         rules, own = split_identity(trained)[0], split_identity(game.identity)[0]
         if rules != own and not (any_size and config.fits_all_sizes and _are_kin(rules, game)):
             hint = "; weights for every size are trained with --set size_free=yes, or network=graph"
@@ -117,7 +109,7 @@ class Run:
     def checkpoints(self) -> list[int]:
         """The iterations that have a checkpoint, in order."""
         found = (self.folder / "checkpoints").glob("[0-9]*")
-        return sorted(int(path.name) for path in found if (path / "player.safetensors").is_file())
+        return sorted(int(path.name) for path in found if (path / PLAYER).is_file())
 
     def checkpoint(self, iteration: int) -> Path:
         return self.folder / "checkpoints" / f"{iteration:06d}"
@@ -131,6 +123,7 @@ class Run:
         facts: dict,
     ) -> None:
         """Write a checkpoint: the weights that play, and the state to resume from. Tensors must be `detached`."""
+        from safetensors import SafetensorError
         from safetensors.torch import save_file
 
         about = {"game": self.trained, "iteration": str(iteration), "facts": json.dumps(facts)}
@@ -138,9 +131,13 @@ class Run:
 
         def write(folder: Path) -> None:
             folder.mkdir()
-            save_file(player, folder / "player.safetensors", about)
-            save_file(learner, folder / "learner.safetensors", about)
+            try:
+                save_file(player, folder / PLAYER, about)
+                save_file(learner, folder / "learner.safetensors", about)
+            except SafetensorError as error:
+                raise OSError(str(error)) from None
             np.savez(folder / "state.npz", **state)  # type: ignore[arg-type]
+            write_sums(folder)
 
         write_whole(self.checkpoint(iteration), write)
         for old in self.checkpoints()[:-KEPT]:
@@ -158,8 +155,8 @@ class Run:
         if iteration not in known:
             near = min(known, key=lambda other: abs(other - iteration))
             raise BadRun(f"{self.folder} has no checkpoint {iteration}; the nearest is {near}, the last {known[-1]}")
-        path = self.checkpoint(iteration) / "player.safetensors"
-        with self._reading(path), safe_open(path, "pt") as file:
+        path = self.checkpoint(iteration) / PLAYER
+        with _reading(path), safe_open(path, "pt") as file:
             about = file.metadata() or {}
             if about.get("game") != self.trained:
                 raise BadRun(f"{path} is of {about.get('game')}, not of {self.trained}")
@@ -176,26 +173,71 @@ class Run:
         from safetensors.torch import load_file
 
         folder = self.checkpoint(iteration)
-        with self._reading(folder / "learner.safetensors"):
+        with _reading(folder / "learner.safetensors"):
             learner = load_file(folder / "learner.safetensors")
-        with self._reading(folder / "state.npz"), np.load(folder / "state.npz") as file:
+        with _reading(folder / "state.npz"), np.load(folder / "state.npz") as file:
             return learner, {name: file[name] for name in file.files}
 
     def whole_checkpoint(self) -> int | None:
-        """The latest checkpoint that the run can be resumed from."""
-        whole = [i for i in self.checkpoints() if (self.checkpoint(i) / "state.npz").is_file()]
+        """The latest checkpoint that has all its files."""
+        whole = [i for i in self.checkpoints() if all((self.checkpoint(i) / name).is_file() for name in TO_RESUME)]
         return whole[-1] if whole else None
 
-    @contextlib.contextmanager
-    def _reading(self, path: Path) -> Any:
-        try:
-            yield
-        except LudusError:
-            raise
-        except Exception as error:
-            raise BadRun(
-                f"{path} is damaged ({type(error).__name__}): remove that checkpoint to go on from an earlier one"
-            ) from error
+    def good_checkpoint(self) -> int | None:
+        """The latest checkpoint from which the run can go on, or None if it has none yet.
+
+        Damaged ones are set aside with a warning (DamagedRun). BadRun if checkpoints are there and none can be used.
+        """
+        lost: list[tuple[int, Damaged]] = []
+        for iteration in self._folders():
+            try:
+                self._check(iteration)
+            except Damaged as error:
+                lost.append((iteration, error))
+                continue
+            for number, problem in lost:
+                aside = _set_aside(self.checkpoint(number))
+                again = f"{aside.name} keeps it, and iterations after {iteration} are played again"
+                _warn(f"{problem}; checkpoint {number} is lost: {again}")
+            return iteration
+        done = max((line.get("iteration", 0) for line in self.log()), default=0)
+        if lost or done > self.config.checkpoint_every + UNWRITTEN:
+            why = lost[0][1] if lost else f"{self.folder / 'checkpoints'} is empty after {done} iterations"
+            raise BadRun(f"{self.folder} has no checkpoint to go on from: {why}{self._other_start()}")
+        return None
+
+    def _folders(self) -> list[int]:
+        """The numbers of the folders in checkpoints/, latest first, whatever is in them."""
+        found = (self.folder / "checkpoints").glob("[0-9]*")
+        return sorted((int(path.name) for path in found if path.name.isdecimal()), reverse=True)
+
+    def _check(self, iteration: int) -> None:
+        """Raise Damaged unless a checkpoint can be resumed, and BadRun if it is of another network."""
+        from safetensors import safe_open
+
+        folder = self.checkpoint(iteration)
+        for name in TO_RESUME:
+            check_sum(folder / name)
+        with _reading(folder / PLAYER), safe_open(folder / PLAYER, "pt") as file:
+            network = with_settings(Config(), json.loads((file.metadata() or {})["network"]))
+        for key in NETWORK:
+            then, now = getattr(network, key), getattr(self.config, key)
+            if then != now:
+                raise BadRun(
+                    f"{self.folder / 'config.toml'} says {key} = {now}, but the network of the run was made with "
+                    f"{key} = {then}: set it back, or begin another run"
+                )
+        self.load_state(iteration)
+
+    def _other_start(self) -> str:
+        """How to begin a new run with the weights of this one, if some are good."""
+        for iteration in self._folders():
+            try:
+                check_sum(self.checkpoint(iteration) / PLAYER)
+            except Damaged:
+                continue
+            return f"; ludus train --from {self.folder}@{iteration} begins a new run with its weights"
+        return ""
 
     # --- games and log ------------------------------------------------------------------------------------------------
 
@@ -207,16 +249,27 @@ class Run:
         write_whole(self.folder / "games" / f"{iteration:06d}.npz", write)
 
     def load_rows(self, last: int, wanted: int) -> list[Rows]:
-        """The rows of the latest iterations up to `last` that hold at least `wanted` rows, oldest first."""
+        """The rows of iterations up to `last`, as many of the latest as it takes to have `wanted`; oldest first.
+
+        Files that are damaged or missing are left out, with a warning (DamagedRun).
+        """
         parts: list[Rows] = []
+        lost: list[Damaged] = []
         count = 0
         for iteration in range(last, 0, -1):
             path = self.folder / "games" / f"{iteration:06d}.npz"
-            with self._reading(path), np.load(path) as file:
-                parts.append(Rows(**{name: file[name] for name in Rows._fields}))
+            try:
+                with _reading(path), np.load(path) as file:  # a zip file has a checksum for each array
+                    parts.append(Rows(**{name: file[name] for name in Rows._fields}))
+            except Damaged as error:
+                lost.append(error)
+                continue
             count += len(parts[-1])
             if count >= wanted:
                 break
+        if lost:
+            more = f" and {len(lost) - 1} more" if len(lost) > 1 else ""
+            _warn(f"{lost[0]}{more}; the run goes on without these rows")
         return parts[::-1]
 
     def forget_after(self, iteration: int) -> None:
@@ -224,23 +277,39 @@ class Run:
         for path in (self.folder / "games").glob("[0-9]*.npz"):
             if int(path.stem) > iteration:
                 remove(path)
-        lines = [line for line in self.log() if line.get("iteration", 0) <= iteration]
-        if (self.folder / "log.jsonl").exists():
-            text = "".join(json.dumps(line) + "\n" for line in lines)
-            write_whole(self.folder / "log.jsonl", lambda path: write_bytes(path, text))
+        damaged = self._log.cut_after(iteration)
+        if damaged:
+            _warn(f"{self._log.path} is damaged: {damaged} line{'s' * (damaged > 1)} lost")
 
     def add_to_log(self, line: dict[str, Any]) -> None:
-        with (self.folder / "log.jsonl").open("a") as file:
-            file.write(json.dumps(line) + "\n")
+        self._log.add(line)
 
     def log(self) -> list[dict[str, Any]]:
-        """All complete lines; a killed process may have left an unfinished one."""
-        lines = []
-        path = self.folder / "log.jsonl"
-        for line in path.read_text().splitlines() if path.exists() else []:
-            with contextlib.suppress(ValueError):
-                lines.append(json.loads(line))
-        return lines
+        """The lines of the log that are whole."""
+        return self._log.read()[0]
+
+
+@contextlib.contextmanager
+def _reading(path: Path) -> Iterator[None]:
+    """Turn whatever goes wrong with a file into Damaged, with its name."""
+    check_sum(path)
+    try:
+        yield
+    except LudusError:
+        raise
+    except Exception as error:
+        raise Damaged(f"{path} is damaged: {type(error).__name__}") from error
+
+
+def _set_aside(folder: Path) -> Path:
+    """Rename a damaged checkpoint, so that it is kept and not used."""
+    aside = folder.with_name(f"damaged-{folder.name}")
+    remove(aside)
+    return folder.rename(aside)
+
+
+def _warn(text: str) -> None:
+    warnings.warn(text, DamagedRun, stacklevel=4)
 
 
 def open_run(folder: str | Path, game: Game | None = None, trust: bool = False) -> Run:

@@ -44,6 +44,18 @@ def play_games(rules, start, states, random, actions, joint, values, count):
 
 
 @kernel
+def count_plies(rules, states, random, actions, joint, values, count):
+    """The plies of `count` random games. Scratch: states [1], actions [R], joint [P], values [P]."""
+    plies = 0
+    for _ in range(count):
+        reset(rules, states[0], random)
+        while not outcome(rules, states[0], values):
+            play_random_move(rules, states[0], random, actions, joint)
+            plies += 1
+    return plies
+
+
+@kernel
 def begin_games(rules, states, random, which, max_plies, actions, joint, values):
     """Begin a new game in states[i] wherever which[i] is True: states [B], random uint64 [B, 1], which bool [B].
 

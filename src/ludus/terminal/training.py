@@ -143,8 +143,9 @@ def show_plan(event: Planned) -> None:
         f"{measured.learner_threads} to learn{trees}"
     )
     expected = clock(measured.seconds_per_row(config) * config.planned_rows)
+    memory = measured.memory(config) >> 20
     print(
-        f"Expected: {measured.games_per_hour(config):,.0f} games/hour at first, at most {measured.memory >> 20:,} MB; "
+        f"Expected: {measured.games_per_hour(config):,.0f} games/hour at first, at most {memory:,} MB; "
         f"{config.planned_rows:,} rows in {expected}"
     )
 

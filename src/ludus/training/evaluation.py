@@ -7,12 +7,14 @@ without.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ludus.errors import DamagedRun
 from ludus.grading.grades import ALL, favourites, grade_moves
-from ludus.grading.positions import Known, at_most, read_positions
+from ludus.grading.positions import BadPositions, Known, at_most, read_positions
 from ludus.nets.evaluator import make_evaluator
 from ludus.runs.files import write_bytes, write_whole
 
@@ -42,12 +44,24 @@ class Evaluation:
 
 
 def open_evaluation(run: Run) -> Evaluation | None:
-    """The evaluation of a run, if its settings ask for one; a file that is missing or of another game is refused."""
+    """The evaluation of a run, if its settings ask for one.
+
+    The copy of the positions in the run is made again if it is missing or damaged. If that is not possible any more,
+    DamagedRun warns, and the run goes on without evaluations.
+    """
     if not run.config.evaluate_every:
         return None
-    own = run.folder / FILE
-    if not own.is_file():
-        given = Path(run.config.evaluation_positions)
-        read_positions(given, run.game)  # raises if it does not fit
-        write_whole(own, lambda path: write_bytes(path, given.read_bytes()))
-    return Evaluation(run.game, run.config, read_positions(own, run.game).known)
+    own, given = run.folder / FILE, Path(run.config.evaluation_positions)
+    try:
+        return Evaluation(run.game, run.config, read_positions(own, run.game).known)
+    except BadPositions as error:
+        damage = error if own.exists() else None
+    try:
+        known = read_positions(given, run.game).known
+    except BadPositions:
+        if damage is None:
+            raise
+        warnings.warn(f"{damage}; the run goes on without evaluations", DamagedRun, stacklevel=3)
+        return None
+    write_whole(own, lambda path: write_bytes(path, given.read_bytes()))
+    return Evaluation(run.game, run.config, known)

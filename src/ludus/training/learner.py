@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import torch
 
+from ludus import gpu
 from ludus.errors import LudusError
 from ludus.nets.families import family_of
 from ludus.nets.samples import Targets
@@ -133,3 +134,8 @@ class Learner:
         self.optimiser.load_state_dict({**self.optimiser.state_dict(), "state": moments})
         torch.set_rng_state(state.tensors["torch"])
         self.steps = state.facts["steps"]
+
+
+def learner_device(config: Config) -> str:
+    """Where the learner works: on a GPU if self-play may use one."""
+    return "cuda" if config.engine in ("auto", "cuda") and gpu.is_usable() else "cpu"

@@ -11,18 +11,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ludus.machine import cpu_count
+from ludus.machine import cpu_count, peak_memory
 from ludus.nets.checking import random_planes
 from ludus.nets.engines import fastest_engine, make_engine
 from ludus.nets.evaluator import calls_per_second
 from ludus.nets.families import FAMILIES
 from ludus.nets.rows import Rows, join
 from ludus.stopping import NEVER, Deadline, Stopped
-from ludus.training.learner import Learner
+from ludus.training.learner import Learner, learner_device
 from ludus.training.planning import check_fit
 from ludus.training.playoff import play_off
+from ludus.training.replay import window_size
 from ludus.training.selfplay import LocalSelfPlay
-from ludus.training.trainer import learner_device
 
 if TYPE_CHECKING:
     from ludus.game import Game
@@ -37,6 +37,8 @@ WORTH_IT = 1.05
 """More games side by side must be faster by this factor: fewer games shorten the delay from learning to playing."""
 FASTER = 1.2
 """Self-play uses int8 where that is faster than float32 by this factor."""
+USUAL_PEAK = 500 << 20
+"""The memory of a process with PyTorch and a compiled game, where the system does not tell."""
 FORESTS = 2
 """Workers on a GPU: while it searches for one, the CPU plays the moves of the other."""
 
@@ -62,8 +64,12 @@ class Measured:
     parallel_games: int
     workers: int
     learner_threads: int
-    memory: int
-    """Bytes of the trees and of a full replay window."""
+    peak: int
+    """The largest memory of this process so far, in bytes; 0 where the system does not tell."""
+    tree_bytes: int
+    """The memory of the trees."""
+    row_bytes: float
+    """The memory of one row in the replay window."""
     trees_on_gpu: bool
     why_not_on_gpu: str
     """The reason why the trees are on the CPU although the network is on a GPU, else empty."""
@@ -73,6 +79,15 @@ class Measured:
         last = config.simulations_end or config.simulations
         searched = (config.simulations + last) / 2 + config.fast_simulations * (1 / config.full_search_fraction - 1)
         return searched / self.simulations + config.reuse / self.learned
+
+    def memory(self, config: Config) -> int:
+        """An upper limit for the memory of the process, in bytes.
+
+        The preflight has made trees, network and learner once, and so has the run. The replay window is there twice
+        while rows are added to it.
+        """
+        window = self.row_bytes * min(window_size(config, config.planned_rows), max(1, config.planned_rows))
+        return int(1.1 * (max(self.peak, USUAL_PEAK) + self.tree_bytes + 2 * window))
 
     def games_per_hour(self, config: Config) -> float:
         """Games per hour at the start of the run."""
@@ -139,7 +154,9 @@ def measure(game: Game, config: Config, progress: Progress | None = None, stop: 
         parallel_games=selfplay.games,
         workers=len(selfplay.workers),
         learner_threads=fastest,
-        memory=selfplay.bytes + int(rows.bytes / max(1, len(rows)) * config.window_limit),
+        peak=peak_memory(),
+        tree_bytes=selfplay.bytes,
+        row_bytes=rows.bytes / max(1, len(rows)),
         trees_on_gpu=forest.on_gpu,
         why_not_on_gpu=forest.why_not_on_gpu,
     )

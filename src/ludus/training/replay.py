@@ -27,13 +27,8 @@ class Window:
 
     @property
     def size(self) -> int:
-        """The largest number of rows: `window_rows` at first, then it grows with a power of the number ever added."""
-        config = self.config
-        if self.total <= config.window_rows:
-            return config.window_rows
-        return min(
-            config.window_limit, int(config.window_rows * (self.total / config.window_rows) ** config.window_power)
-        )
+        """The largest number of rows now."""
+        return window_size(self.config, self.total)
 
     def state(self) -> State:
         """The number of rows; the rows themselves are in the files of their iterations."""
@@ -46,3 +41,10 @@ class Window:
         self.total -= sum(len(rows) for rows in parts)
         for rows in parts:
             self.add(rows)
+
+
+def window_size(config: Config, total: int) -> int:
+    """The rows in the window when `total` were added: `window_rows` at first, then it grows with a power of `total`."""
+    if total <= config.window_rows:
+        return config.window_rows
+    return min(config.window_limit, int(config.window_rows * (total / config.window_rows) ** config.window_power))

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import dataclasses
 import time
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ludus.errors import BadOption
 from ludus.registry import make, remake
 from ludus.runs.config import Config, read_toml, with_settings
-from ludus.runs.files import BadRun
+from ludus.runs.files import BadRun, check_writable
+from ludus.runs.lock import training_lock
 from ludus.runs.run import NETWORK, Run, first_weights, open_checkpoint
 from ludus.stopping import NEVER
 from ludus.training.events import (
@@ -26,7 +29,7 @@ from ludus.training.events import (
     TrainingFinished,
     TrainingStopped,
 )
-from ludus.training.planning import Budget, find_recipe, plan, settings_for
+from ludus.training.planning import Budget, check_fit, choose_without_measuring, find_recipe, plan, settings_for
 from ludus.training.preflight import measure
 from ludus.training.trainer import Trainer
 
@@ -73,6 +76,7 @@ def train(
         if recipe or run or settings or start:
             raise BadOption("resume keeps the settings of the run: no recipe, run, settings (--set) or start (--from)")
         opened = Run.open(Path(resume), made, trust=trust)
+        check_writable(opened.folder)
     else:
         opened = new_run(made, budget, run, recipe, settings or {}, start, trust, emit, stop or NEVER)
     emit(RunOpened(opened))
@@ -110,8 +114,16 @@ def new_run(
     if budget.is_empty:
         budget = Budget(MINUTES)
         emit(BudgetAssumed(MINUTES))
-    measured = measure(game, config, lambda what, fraction: emit(Measuring(what, fraction)), stop)
-    config = plan(config, measured, budget)
+    check_writable(where)
+    measure_now = partial(measure, game, progress=lambda what, done: emit(Measuring(what, done)), stop=stop)
+    if budget.minutes is None:
+        check_fit(game, config)
+        config = choose_without_measuring(game, config, budget)
+        measured = measure_now(config)  # tells how long it takes, and changes nothing
+        config = dataclasses.replace(config, workers=measured.workers)
+    else:
+        measured = measure_now(config)
+        config = plan(config, measured, budget)
     emit(Planned(game, config, measured, where))
     return Run.create(where, game, config)
 
@@ -127,10 +139,17 @@ def _settings_of(name: str, game: Game | None, trust: bool) -> tuple[Game, dict[
 
 
 def continue_run(run: Run, budget: Budget, emit: Listener, stop: Stop) -> Run:
-    """Train a run from its latest checkpoint, or from the start, until the budget is spent."""
+    """Train a run from its latest good checkpoint, or from the start, until the budget is spent."""
+    with training_lock(run.folder):
+        return _continue(run, budget, emit, stop)
+
+
+def _continue(run: Run, budget: Budget, emit: Listener, stop: Stop) -> Run:
+    known = run.good_checkpoint()
     trainer = Trainer(run)
-    known = run.whole_checkpoint()
-    if known is not None:
+    if known is None:
+        run.forget_after(0)
+    else:
         trainer.restore(known)
         emit(Resumed(run, known, trainer.window.total, trainer.seconds))
     if budget.is_empty:

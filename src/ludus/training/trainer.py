@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import torch
 
-from ludus import gpu
 from ludus.nets.engines import ENGINES
 from ludus.nets.evaluator import make_evaluator
 from ludus.nets.rows import empty_rows
@@ -21,7 +20,7 @@ from ludus.stopping import NEVER, Stop
 from ludus.training.evaluation import open_evaluation
 from ludus.training.gating import GateResult, make_gate
 from ludus.training.ladder import Ladder
-from ludus.training.learner import Learner, Losses
+from ludus.training.learner import Learner, Losses, learner_device
 from ludus.training.playoff import Tally, play_off
 from ludus.training.replay import Window
 from ludus.training.selfplay import LocalSelfPlay, Played, SelfPlay
@@ -29,7 +28,6 @@ from ludus.training.state import State, pack_rng, unpack_rng
 
 if TYPE_CHECKING:
     from ludus.nets.rows import Rows
-    from ludus.runs.config import Config
     from ludus.runs.run import Run
 
 GAMES = 128
@@ -273,8 +271,3 @@ class Trainer:
         self.window.restore(state, lambda wanted: self.run.load_rows(iteration, wanted))
         self.selfplay.load(self.gate.best, self._calibration())
         self.timed_until = time.perf_counter()
-
-
-def learner_device(config: Config) -> str:
-    """Where the learner works: on a GPU if self-play may use one."""
-    return "cuda" if config.engine in ("auto", "cuda") and gpu.is_usable() else "cpu"
