@@ -137,6 +137,16 @@ class Position:
             line.append(line[-1].parent)
         return line[::-1]
 
+    def copy(self) -> Position:
+        """The same position with its history, in memory of its own: code that writes into it changes no other one."""
+        copied: Position | None = None
+        for each in self.history:
+            copied = Position(each.game, each.states.copy(), copied, each.action)
+            if "_facts" in vars(each):
+                copied._facts = each._facts  # immutable
+        assert copied is not None
+        return copied
+
     @property
     def played(self) -> list[str]:
         """The moves, in notation, that led from the first known position to this one."""

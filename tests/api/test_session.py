@@ -327,7 +327,7 @@ def test_an_agent_that_cheats_or_fails_is_told_and_the_game_stays():
             raise ZeroDivisionError("oh no")
 
     session = Session(CONNECT4, [Cheat("cheat"), Crash("crash")])
-    with pytest.raises(BadAgent, match="cheat chose a move that is not legal"):
+    with pytest.raises(BadAgent, match="cheat chose action 99, which is not legal"):
         session.think()
     session.play("d")
     with pytest.raises(ZeroDivisionError):

@@ -13,7 +13,8 @@ import pytest
 import ludus
 from ludus.agents import KINDS
 from ludus.arena.record import tasks_of
-from ludus.arena.workers import Unfit, Workers, can_work
+from ludus.arena.remote import Unfit
+from ludus.arena.workers import Workers, can_work
 from ludus.errors import BrokenGame
 from tests.own_games import HEAP, tell_tale, write_heap
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ludus.agents.agent import Choice, player_asked
+from ludus.agents.asking import position_for
 from ludus.agents.budget import MOST_SIMULATIONS, Budget
 from ludus.agents.resistance import longest_resistance
 from ludus.agents.snapshot import Block, Snapshot, block_of, snapshot_of
@@ -362,15 +363,17 @@ def think(
 ) -> tuple[Choice, Snapshot]:
     """Any agent's choice, and what it knew at the end: all searches of the library go through here.
 
-    An agent that searches is shown to `watch`. Every other agent is only asked whether to stop, by `is_stopped`.
+    An agent that searches is shown to `watch`. Every other agent is only asked whether to stop, by `is_stopped`. An
+    agent that is not part of Ludus gets a copy of the position.
     """
+    shown = position_for(agent, position)
     if isinstance(agent, SearchAgent):
 
         def seen(search: Thinking) -> bool:
             return not is_stopped() and (watch is None or watch(search) is not False)
 
-        return agent.think(position, budget, player, seen)
-    choice = agent.choose(position, budget, player, lambda fraction: not is_stopped())
+        return agent.think(shown, budget, player, seen)
+    choice = agent.choose(shown, budget, player, lambda fraction: not is_stopped())
     return choice, snapshot_of(position, choice, "stopped" if is_stopped() else "budget")
 
 

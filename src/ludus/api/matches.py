@@ -17,11 +17,12 @@ from ludus.arena.loop import Arena
 from ludus.arena.match import Match, check_move_limit, check_parallel
 from ludus.arena.openings import check_opening
 from ludus.arena.ratings import check_anchor_rating
+from ludus.arena.remote import MOVE_LIMIT
 from ludus.arena.results import Results, open_results
 from ludus.arena.roster import Roster, find_entrants, read_plan
 from ludus.arena.series import read_series
 from ludus.arena.store import FILE
-from ludus.arena.workers import MOVE_LIMIT, warm_up
+from ludus.arena.workers import warm_up
 from ludus.errors import BadOption
 from ludus.grading.drawing import LIMIT
 from ludus.grading.report import GradeReport, grade_agent
@@ -64,8 +65,9 @@ def play_match(
     `openings` random plies. `parallel` is the number of games at once: by default one for each CPU core, in processes
     of their own. There, an agent that fails or takes longer than `move_limit` seconds for a move loses the game. With
     `parallel=1`, games are played in this process, and the exception of an agent is raised. Agents given as objects
-    need that. `equal_time` gives every agent this number of seconds a move. `results` is a file that the games are
-    recorded in.
+    need that. Agents of kinds that a program registered as a module play in processes of their own, also then, and lose
+    the game if they fail. `equal_time` gives every agent this number of seconds a move. `results` is a file that the
+    games are recorded in.
     """
     match = Match(
         _game(game),

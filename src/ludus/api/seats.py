@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from collections.abc import Callable
@@ -9,7 +10,8 @@ from typing import TYPE_CHECKING
 
 from ludus.agents.budget import Budget
 from ludus.agents.human import HumanAgent
-from ludus.agents.naming import make_agent, parse
+from ludus.agents.naming import parse
+from ludus.arena.remote import RemoteAgent, agent_for
 from ludus.errors import BadAgent
 
 if TYPE_CHECKING:
@@ -37,13 +39,15 @@ class Seat:
         if self.is_person:
             raise BadAgent("a person sits here: play a move for them")
         if self.agent is None:
-            self.agent = make_agent(self.name, game, seed)
+            self.agent = agent_for(self.name, game, seed, move_limit=math.inf)  # the session has clocks of its own
         return self.agent
 
     def check(self, game: Game, seed: int) -> Seat:
         """Make the agent now, so that a name that means nothing is refused."""
         if not self.is_person:
-            self.make(game, seed)
+            agent = self.make(game, seed)
+            if isinstance(agent, RemoteAgent):
+                agent.start()
         return self
 
     @property

@@ -10,6 +10,7 @@ Front ends show a session and hand the wishes of people to it. It decides nothin
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -17,8 +18,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ludus.agents.agent import Agent, Choice
+from ludus.agents.asking import check_choice
 from ludus.agents.budget import Budget
-from ludus.agents.naming import make_agent
 from ludus.agents.search import think
 from ludus.api import events
 from ludus.api.clock import Clocks, TimeControl, time_controls
@@ -26,6 +27,7 @@ from ludus.api.moves import MoveList, Ply
 from ludus.api.record import read_record, write_record
 from ludus.api.result import RESIGNATION, TIME, Result, result_by_agreement, result_by_loss
 from ludus.api.seats import HUMAN, OnSnapshot, Seat, Task, watcher
+from ludus.arena.remote import agent_for
 from ludus.errors import BadAgent, BadOption, IllegalMove
 from ludus.game import Game, Position
 from ludus.registry import make
@@ -409,8 +411,7 @@ class Session:
             agent = task.seat.make(self.game, self.seed + who)
             allowed = self._share_of_clock(who) if budget is None else budget
             choice, last = think(agent, task.position, allowed, who, watcher(show, every), is_stopped)
-            if choice.action not in task.position.actions_of(who):
-                raise BadAgent(f"{agent.name} chose a move that is not legal in the position {task.position.text}")
+            choice = check_choice(task.position, agent, who, choice)
             show(last)
             with self._lock:
                 self._check_flags()
@@ -499,7 +500,7 @@ class Session:
             player, position = self._moves.awaited(player), self.position
             if isinstance(agent, str):
                 if agent not in self._advisers:
-                    self._advisers[agent] = make_agent(agent, self.game, self.seed)
+                    self._advisers[agent] = agent_for(agent, self.game, self.seed, move_limit=math.inf)
                 agent = self._advisers[agent]
         watch = None if on_snapshot is None else watcher(on_snapshot, every)
         return think(agent, position, budget, player, watch, lambda: self.position is not position)[0]

@@ -18,9 +18,10 @@ from ludus.arena.openings import default_opening
 from ludus.arena.pairing import next_pairing
 from ludus.arena.ratings import Ratings, fit
 from ludus.arena.record import GameRecord, Task, tasks_of
+from ludus.arena.remote import MOVE_LIMIT, Unfit
 from ludus.arena.report import Standings
 from ludus.arena.tallies import GameCounts
-from ludus.arena.workers import MOVE_LIMIT, Unfit, Workers
+from ludus.arena.workers import Workers
 from ludus.errors import BadOption
 from ludus.stopping import Stop, is_stopped
 

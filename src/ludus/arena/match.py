@@ -13,16 +13,17 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ludus.agents import Agent, make_agent
+from ludus.agents import Agent
 from ludus.agents.human import Quit
 from ludus.agents.identity import identify, takes_run, with_time
 from ludus.arena.events import GameEnded, MatchEvent, MatchFinished, MatchStarted, MovePlayed, VerdictReached
 from ludus.arena.openings import check_opening
 from ludus.arena.play import Listener, play_task
 from ludus.arena.record import GameRecord, tasks_of
+from ludus.arena.remote import MOVE_LIMIT, RemoteAgent, agent_for
 from ludus.arena.result import MatchResult, pair_points
 from ludus.arena.store import Store
-from ludus.arena.workers import MOVE_LIMIT, Workers, can_work, warm_up
+from ludus.arena.workers import Workers, can_work, warm_up
 from ludus.errors import BadAgent, BadOption
 from ludus.machine import cpu_count
 from ludus.stopping import Stop, is_stopped
@@ -61,7 +62,9 @@ class Match:
         self.move_limit, self.results = check_move_limit(move_limit), results
         if equal_time is not None:
             agents = [with_time(_name(agent), equal_time) for agent in agents]
-        self.agents = [make_agent(agent, game) if isinstance(agent, str) else agent for agent in agents]
+        self.agents = [
+            agent_for(agent, game, move_limit=move_limit) if isinstance(agent, str) else agent for agent in agents
+        ]
         check_agents(game, self.agents)
         if test is not None and game.players != 2:
             raise BadOption(f"a sequential test compares two agents; {game.name} has {game.players} players")
@@ -91,6 +94,9 @@ class Match:
         with contextlib.ExitStack() as stack:
             store = None if self.results is None else stack.enter_context(Store(self.results))
             result.recorded = None if store is None else 0
+            for agent in self.agents:
+                if isinstance(agent, RemoteAgent):
+                    stack.callback(agent.close)
             self._get_ready()
             tell(MatchStarted(result, self.parallel))
             try:
@@ -118,7 +124,8 @@ class Match:
             warm_up(self.names, self.game)
         else:
             for index, agent in enumerate(self.agents):
-                agent.new_game(index)
+                if not isinstance(agent, RemoteAgent):  # these get ready in their processes, before each game
+                    agent.new_game(index)
 
     def _records(self, tell: Callable[[MatchEvent], None], stop: Stop | None) -> Iterator[GameRecord]:
         """The records of the games as they end, in the order of their numbers."""
@@ -141,6 +148,9 @@ class Match:
             return
         watcher = _Watcher(moved, stop)
         for task in tasks:
+            for agent in self.agents:
+                if isinstance(agent, RemoteAgent):
+                    agent.start()  # it may have ended since the last game
             try:
                 record = play_task(self.game, task, self.agents, watcher, strict=True)
             except _Stopped:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ludus.agents.asking import IllegalChoice, ask
 from ludus.arena.record import GameRecord, Task, Thought, record_of, start_of
+from ludus.arena.remote import AgentFailed, RemoteAgent
 from ludus.errors import describe_error
 from ludus.rules import EVERYONE
 
@@ -58,7 +59,7 @@ def play_task(game: Game, task: Task, agents: Sequence[Agent], listener: Listene
     """Play a task with its agents.
 
     An agent that raises an exception or chooses an illegal move loses, and the record gives the reason. If `strict`,
-    the exception is raised instead.
+    the exception of an agent in this process is raised instead.
     """
     began = time.perf_counter()
     position = start_of(game, task)
@@ -67,7 +68,11 @@ def play_task(game: Game, task: Task, agents: Sequence[Agent], listener: Listene
 
     def choose(player: int) -> Choice:
         listener.asks(player)
-        return _guarded(player, strict, lambda: think(player))
+        return guarded(player, lambda: think(player))
+
+    def guarded(player: int, act: Callable[[], Any]) -> Any:
+        is_raised = strict and not isinstance(agents[task.seats[player]], RemoteAgent)
+        return _guarded(player, is_raised, act)
 
     def think(player: int) -> Choice:
         asked = time.perf_counter()
@@ -79,7 +84,7 @@ def play_task(game: Game, task: Task, agents: Sequence[Agent], listener: Listene
     try:
         for player, index in enumerate(task.seats):
             listener.readies(player)
-            _guarded(player, strict, lambda: agents[index].new_game(task.agent_seeds[index]))  # noqa: B023
+            guarded(player, lambda: agents[index].new_game(task.agent_seeds[index]))  # noqa: B023
         while not position.is_over:
             choices = _choices(position, choose)
             thoughts.append(tuple(latest[player] for player in choices))
@@ -90,14 +95,18 @@ def play_task(game: Game, task: Task, agents: Sequence[Agent], listener: Listene
     return record_of(task, position, thoughts, time.perf_counter() - began, None)
 
 
-def _guarded(player: int, strict: bool, act: Callable[[], Any]) -> Any:
-    """Call an agent; its exception becomes Broken, unless `strict`."""
+def _guarded(player: int, is_raised: bool, act: Callable[[], Any]) -> Any:
+    """Call an agent; its exception becomes Broken, unless it `is_raised`."""
     try:
         return act()
     except Exception as error:
-        if strict:
+        if is_raised:
             raise
-        reason = f"illegal move: {error}" if isinstance(error, IllegalChoice) else f"crashed: {describe_error(error)}"
+        if isinstance(error, AgentFailed):
+            reason = error.reason
+        else:
+            illegal = isinstance(error, IllegalChoice)
+            reason = f"illegal move: {error}" if illegal else f"crashed: {describe_error(error)}"
         raise Broken(player, reason) from error
 
 

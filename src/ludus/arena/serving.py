@@ -1,6 +1,8 @@
 """The main loop of a worker process: it plays the tasks of its parent and reports their progress.
 
-The parent sends a setup (spec and identity of the game, further kinds of agents) and then tasks. The worker sends
+The worker is the referee of its games. Built-in agents play in the worker, every other agent in a process of its own
+(remote.py). The parent sends a setup (spec and identity of the game, further kinds of agents, the limit for a move) and
+then tasks. The worker sends
 
     ["makes", I]                    agent I of the task is being made
     ["readies", P], ["asks", P]     the agent of player P gets ready for the game, or chooses a move
@@ -13,22 +15,17 @@ The parent sends a setup (spec and identity of the game, further kinds of agents
 from __future__ import annotations
 
 import contextlib
-import os
 import queue
-import signal
 import threading
-import warnings
 from typing import IO, TYPE_CHECKING, Any
 
-from ludus.agents.naming import KINDS, make_agent
-from ludus.arena import workers
-from ludus.arena.channel import read_message, write_message
+from ludus.arena.channel import write_message
 from ludus.arena.play import Listener, play_task
+from ludus.arena.processes import WORKER, begin_service, game_of, read_requests
 from ludus.arena.record import Task, Thought
+from ludus.arena.remote import RemoteAgent, agent_for
 from ludus.arena.wire import record_json, task_of
-from ludus.errors import BrokenGame, ChangedRules, LudusError, describe_error
-from ludus.registry import remake
-from ludus.spec import GameSpec
+from ludus.errors import LudusError, describe_error
 
 if TYPE_CHECKING:
     from ludus.agents import Agent
@@ -46,49 +43,39 @@ def serve(requests: IO[bytes], replies: IO[bytes]) -> None:
 
 
 def _serve(requests: IO[bytes], replies: IO[bytes]) -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C goes to all processes of a terminal: the parent decides
-    warnings.simplefilter("ignore", ChangedRules)  # the parent has warned already
-    workers.in_worker = True
-    setup = read_message(requests)
+    setup = begin_service(WORKER, requests)
     tasks: queue.SimpleQueue[Any] = queue.SimpleQueue()
-    threading.Thread(target=_read_tasks, args=(requests, tasks), daemon=True).start()
-    KINDS.update(setup["kinds"])
+    threading.Thread(target=read_requests, args=(requests, tasks.put), daemon=True).start()
     try:
-        game = remake(GameSpec.from_json(setup["spec"]), trust=True, strict=True)  # the parent has run it before
-        if game.identity != setup["identity"]:
-            source, identity = setup["spec"]["source"], setup["identity"]
-            raise BrokenGame(f"{source} makes {game.identity} in another process, not {identity}")
+        game = game_of(setup)
     except LudusError as error:
         write_message(replies, ["broken", str(error)])
         return
     agents: dict[tuple[str, int], Agent] = {}
     while True:
-        write_message(replies, _play(game, task_of(tasks.get()), agents, replies))
+        write_message(replies, _play(game, task_of(tasks.get()), agents, setup["move_limit"], replies))
 
 
-def _read_tasks(requests: IO[bytes], tasks: queue.SimpleQueue[Any]) -> None:
-    """Queue tasks as they arrive. When the parent has ended, the worker exits, even during a long search."""
-    try:
-        while True:
-            tasks.put(read_message(requests))
-    finally:
-        os._exit(1)
-
-
-def _play(game: Game, task: Task, agents: dict[tuple[str, int], Agent], replies: IO[bytes]) -> list[Any]:
+def _play(
+    game: Game, task: Task, agents: dict[tuple[str, int], Agent], move_limit: float, replies: IO[bytes]
+) -> list[Any]:
     mine: list[Agent] = []
     for index, name in enumerate(task.agents):
         write_message(replies, ["makes", index])
         key = name, task.agents[:index].count(name)  # an agent that plays in two seats is made twice
         try:
-            agent = agents.pop(key, None) or make_agent(name, game)
+            agent = agents.pop(key, None) or agent_for(name, game, move_limit=move_limit)
+            if isinstance(agent, RemoteAgent):
+                agent.start()  # it may have ended since the last game
         except Exception as error:
             why = str(error) if isinstance(error, LudusError) else f"{name}: {describe_error(error)}"
             return ["unfit", index, why]
         agents[key] = agent
         mine.append(agent)
     while len(agents) > max(AGENTS_KEPT, len(mine)):
-        del agents[next(iter(agents))]
+        dropped = agents.pop(next(iter(agents)))
+        if isinstance(dropped, RemoteAgent):
+            dropped.close()
     try:
         return ["over", record_json(play_task(game, task, mine, _Teller(replies)))]
     except OSError:

@@ -1,20 +1,24 @@
-"""Tasks, moves and records as JSON, for the messages between a worker process and its parent.
+"""Tasks, moves and records as JSON, for the messages between this process and workers or remote agents.
 
-Foreign agents run in a worker, so the parent checks every message: a message that does not match its request raises
-ValueError.
+Foreign code may send any message, so every message is checked: one that does not match its request raises ValueError.
 """
 
 from __future__ import annotations
 
+import operator
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from ludus.agents.budget import Budget
 from ludus.arena.record import GameRecord, Task, Thought
 
 if TYPE_CHECKING:
+    from ludus.agents.agent import Choice
     from ludus.position import Action
 
 MAX_INTEGER = 1 << 63
+MAX_LINE, MAX_MOVE = 1000, 100
+"""Largest number of moves in a principal variation, and of characters in each."""
 
 
 def task_json(task: Task) -> dict[str, Any]:
@@ -74,6 +78,35 @@ def thoughts_of(data: Any, players: int) -> tuple[Thought, ...]:
         _require(isinstance(seconds, int | float), "a time")
         thoughts.append(Thought(player, value, _integer(simulations), seconds))
     return tuple(thoughts)
+
+
+def answer_json(choice: Choice) -> list[Any]:
+    """The parts of an agent's choice that a referee reads."""
+    value = None if choice.value is None else float(choice.value)
+    line = [str(move)[:MAX_MOVE] for move in choice.line[:MAX_LINE]]
+    return [operator.index(choice.action), value, int(choice.simulations), line, bool(choice.solved)]
+
+
+def answer_of(data: Any) -> tuple[int, float | None, int, list[str], bool]:
+    """The action, value, simulations, principal variation and `solved` of an answer. A value outside [-1, 1] is
+    unknown."""
+    _require(isinstance(data, list) and len(data) == 5, "an answer")
+    action, value, simulations, line, solved = data
+    _require(value is None or type(value) in (int, float), "a value")
+    _require(_integer(simulations) >= 0, "a number of simulations")
+    _require(len(_list(line, str)) <= MAX_LINE and all(len(move) <= MAX_MOVE for move in line), "a line of moves")
+    _require(type(solved) is bool, "a truth value")
+    known = value is not None and -1 <= value <= 1
+    return _integer(action), float(value) if known else None, simulations, line, solved and known
+
+
+def budget_json(budget: Budget | None) -> list[Any] | None:
+    return None if budget is None else [budget.simulations, budget.seconds, budget.infinite]
+
+
+def budget_of(data: list[Any] | None) -> Budget | None:
+    """The budget that `budget_json` described."""
+    return None if data is None else Budget(*data)
 
 
 def index_of(data: Any, count: int) -> int:

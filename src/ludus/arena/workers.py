@@ -5,52 +5,35 @@ loses the game, and so does an agent that crashes its process. Agents stay alive
 compiling and loading take longer than many games. The moves depend on the task only, not on the worker or earlier
 games.
 
-Worker processes (worker_main.py, serving.py) do not import modules from the current folder, nor the program that
-started them. The messages between them and this process are JSON (channel.py, wire.py).
+The code in a worker (serving.py) is the game, Ludus and its own agents. An agent that is not built in has a further
+process (remote.py), which the worker starts. Its failures are found by the worker, and only its process ends.
 """
 
 from __future__ import annotations
 
 import contextlib
 import importlib
-import importlib.util
-import json
-import os
 import queue
-import signal
-import sys
 import threading
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ludus.agents.naming import KINDS, make_agent, parse
 from ludus.arena import wire
 from ludus.arena.channel import BadMessage, Child
+from ludus.arena.processes import WORKER, how_it_ended, start_process
 from ludus.arena.record import GameRecord, Task, Thought, record_of, start_of
-from ludus.errors import BadAgent, BrokenGame, LudusError
+from ludus.arena.remote import MOVE_LIMIT, READY_LIMIT, Unfit, is_remote, time_limit
+from ludus.errors import BrokenGame, LudusError
 from ludus.stopping import Stop, is_stopped
 
 if TYPE_CHECKING:
     from ludus.game import Action, Game
 
-MOVE_LIMIT = 60.0
-"""Default limit for a move in seconds, for agents without a time budget."""
-READY_LIMIT = 600.0
-"""Limit for an agent's preparation in seconds, which may include compiling."""
-
-in_worker = False
-"""True in a worker process, which starts no workers itself."""
-
-
-class Unfit(BadAgent):
-    """An agent cannot be made; `name` is its name."""
-
-    def __init__(self, name: str, message: str):
-        super().__init__(message)
-        self.name = name
+GRACE = 15.0
+"""Seconds that a worker has beyond the limit of a remote agent, to notice that the agent is late."""
 
 
 @dataclass
@@ -76,7 +59,6 @@ class Workers:
 
     def __init__(self, game: Game, count: int, move_limit: float = MOVE_LIMIT):
         self.game, self.count, self.move_limit = game, count, move_limit
-        self.spec = game.spec
         self.workers: list[Worker] = []
         self.news = threading.Event()
         """Set whenever a worker has sent a message or has ended."""
@@ -175,34 +157,25 @@ class Workers:
     # --- one worker ---------------------------------------------------------------------------------------------------
 
     def _start(self) -> Worker:
-        if in_worker:
-            raise BrokenGame(
-                f"{self.spec.source} starts a match when it is loaded, which workers do too: put what plays below "
-                "if __name__ == '__main__':"
-            )
-        kinds = {kind: home for kind, home in KINDS.items() if isinstance(home, str)}
-        command = [sys.executable, "-P", str(PROGRAM), json.dumps(module_path(kinds.values()))]
-        environment = {"OMP_NUM_THREADS": "1", **os.environ, "PYTHONSAFEPATH": "1"}  # other cores play other games
-        with _ctrl_c_ignored():
-            child = Child(command, environment, self.news)
-        child.send({"spec": self.spec.json(), "identity": self.game.identity, "kinds": kinds})
+        child = start_process(WORKER, self.game, self.news, move_limit=self.move_limit)
         self.workers.append(Worker(child))
         return self.workers[-1]
 
     def _limit(self, worker: Worker) -> float:
         """Seconds that the agent at work may take."""
-        if worker.asked is None or worker.getting_ready:
+        if worker.asked is None:
             return READY_LIMIT
         assert worker.task is not None
-        budget = parse(worker.task.agents[worker.task.seats[worker.asked]]).budget
-        return self.move_limit if budget is None or budget.seconds is None else 5 * budget.seconds + 10
+        name = worker.task.agents[worker.task.seats[worker.asked]]
+        limit = READY_LIMIT if worker.getting_ready else time_limit(parse(name).budget, self.move_limit)
+        return limit + GRACE if is_remote(name) else limit
 
     def _listen(self, worker: Worker) -> GameRecord | Unfit | None:
         """Process the next message of a worker; returns the record if its game is over. queue.Empty without one."""
         try:
             return self._take_in(worker, worker.child.receive())
         except EOFError:
-            return self._give_up(worker, f"crashed: its process ended{_how(worker.child.exit_code(5))}")
+            return self._give_up(worker, f"crashed: its process ended{how_it_ended(worker.child.exit_code(5))}")
         except BadMessage as error:
             return self._give_up(worker, f"crashed: its process sent nonsense ({error})")
 
@@ -251,65 +224,6 @@ class Workers:
                 plies += 1
         seconds = time.monotonic() - worker.began
         return record_of(worker.task, position, worker.thoughts[:plies], seconds, worker.asked, reason)
-
-
-def _how(code: int | None) -> str:
-    if code is None or code >= 0:
-        return f" with exit code {code}"
-    return f" by signal {-code} ({signal.Signals(-code).name})"
-
-
-PROGRAM = Path(__file__).with_name("worker_main.py")
-
-
-def module_path(homes: Iterable[str]) -> list[str]:
-    """sys.path for a worker: the path of this process, except the folder that Python added for the running program.
-
-    That folder is the current folder or the folder of a script. The current folder is left out. A script's folder goes
-    to the end, where its files cannot shadow modules of Python or of a library. The folders of the modules in `homes`,
-    which define agents that a program has registered, go to the end as well.
-    """
-    path = [os.path.abspath(entry) for entry in sys.path if entry]
-    folder, is_script = _program_folder()
-    for entry in path:
-        if os.path.realpath(entry) == folder:
-            path.remove(entry)
-            path += [entry] if is_script else []
-            break
-    for home in homes:
-        found = None
-        if not home.startswith("ludus."):
-            with contextlib.suppress(ValueError):  # a module without a place, such as __main__
-                found = importlib.util.find_spec(home.partition(".")[0])
-        if found is not None and found.submodule_search_locations:
-            path += [str(Path(each).parent) for each in found.submodule_search_locations]
-        elif found is not None and found.origin:
-            path.append(str(Path(found.origin).parent))
-    return list(dict.fromkeys(path))
-
-
-def _program_folder() -> tuple[str | None, bool]:
-    """The folder that Python itself has put on sys.path, if any, and True if it is a script's folder."""
-    main = sys.modules["__main__"]
-    file = getattr(main, "__file__", None)
-    if sys.flags.safe_path:
-        return None, False
-    if getattr(main, "__spec__", None) is None and file is not None:
-        return os.path.dirname(os.path.realpath(file)), True
-    return os.path.realpath(os.getcwd()), False
-
-
-@contextlib.contextmanager
-def _ctrl_c_ignored() -> Iterator[None]:
-    """Processes started in this block ignore Ctrl-C, which a terminal sends to all its processes."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
 
 
 def can_work(names: Iterable[str]) -> bool:
