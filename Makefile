@@ -1,18 +1,20 @@
 # A fresh clone needs python3 (3.11 or newer), make and a package index.
 
 PYTHON ?= python3
+OLDEST_PYTHON ?= python3.11
 BIN := .venv/bin
 
-.PHONY: help setup test lint format demo oracles clean
+.PHONY: help setup test test-oldest lint format demo oracles clean
 
 help:
 	@echo "make setup     the virtual environment .venv, with Ludus in it"
 	@echo "make test      format, lint, types and tests"
+	@echo "make test-oldest  the tests on the lowest versions that pyproject.toml declares, in .venv-oldest"
 	@echo "make demo      Connect-4 learned from nothing in five minutes, then two matches and the learning curve"
 	@echo "make oracles   install OpenSpiel and BitBully: what some tests compare with, skipped without them"
 	@echo "make lint      format, lint and types only"
 	@echo "make format    put the code into its format"
-	@echo "make clean     remove .venv and what was compiled"
+	@echo "make clean     remove the virtual environments; the cache of machine code stays (see docs/architecture.md)"
 
 .venv/.ready: pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Ludus needs Python 3.11 or newer")'
@@ -40,9 +42,17 @@ format: .venv/.ready
 test: lint
 	$(BIN)/python -m pytest
 
+.venv-oldest/.ready: pyproject.toml constraints-oldest.txt
+	$(OLDEST_PYTHON) -m venv .venv-oldest
+	.venv-oldest/bin/python -m pip install --quiet --disable-pip-version-check -c constraints-oldest.txt -e '.[test]'
+	@touch $@
+
+test-oldest: .venv-oldest/.ready
+	.venv-oldest/bin/python -m pytest
+
 demo: .venv/.ready
 	$(BIN)/ludus demo
 
 clean:
-	rm -rf .venv build dist src/*.egg-info
+	rm -rf .venv .venv-oldest build dist src/*.egg-info
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

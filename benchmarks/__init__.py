@@ -1,1 +1,1 @@
-"""What the documentation claims, as commands."""
+"""Commands that measure the figures in the documentation."""

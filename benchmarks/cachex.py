@@ -7,7 +7,6 @@ import pyspiel
 import ludus
 from benchmarks.measuring import Table, first_compile, in_turn
 from ludus.agents import make_agent
-from ludus.arena.match import play_match
 from ludus.search.forest import Forest
 from ludus.search.solver import value_of
 from ludus.search.ucb1 import Ucb1
@@ -40,7 +39,7 @@ def against_hex(report: Table, n: int, simulations: int) -> None:
 
 
 def solving(report: Table) -> None:
-    """A win within so many turns is one in the whole game: the limit makes draws of what would go on, nothing else."""
+    """Solve small boards with a limit of turns. A win within the limit is also a win in the game without a limit."""
     value_of(ludus.make("cachex", n=3).start())
     for steal, turns, expected in ((False, 14, 0), (False, 15, 1), (True, 21, 0), (True, 22, -1)):
         start = ludus.make("cachex", n=4, steal=steal, turns=turns).start()
@@ -48,7 +47,7 @@ def solving(report: Table) -> None:
         value = value_of(start)
         spent = time.perf_counter() - began
         assert value == expected
-        said = {0: "nobody wins", 1: "red wins", -1: "blue wins"}[expected]
+        said = {0: "no one wins", 1: "red wins", -1: "blue wins"}[expected]
         rules = "with stealing" if steal else "without stealing"
         report(f"Solve cachex n=4 {rules}, {turns} turns", f"{spent:.1f} s", f"{said} within {turns} turns", "solved")
 
@@ -63,7 +62,7 @@ def matches(report: Table, games: int = 20) -> None:
         ("uct:10000", "adversarial:2"),
         ("uct:10000", "adversarial:3"),
     ):
-        result = play_match(game, [make_agent(one, game), make_agent(other, game)], games, seed=0)
+        result = ludus.play_match(game, [make_agent(one, game), make_agent(other, game)], games, seed=0)
         report(f"Match of {games} games, cachex n=8, {one} against {other}", str(result.score(0)))
 
 

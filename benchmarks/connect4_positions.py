@@ -1,16 +1,16 @@
-"""Connect-4 positions with exact scores of every move, to grade players with: python -m benchmarks.connect4_positions
+"""Connect-4 positions with exact scores of every move, to grade players: python -m benchmarks.connect4_positions
 
-Random play, no position twice, sorted into the classes that others report: up to 14 stones, 15 to 28, more; and fewer
-than 14 plies to the end under perfect play, 14 to 27, 28 or more. BitBully must be installed. The result, 500 positions
-of a class, lies in benchmarks/data/connect4.txt: a class, the columns played, and the score of each column (- where
-it is full) on every line.
+Positions are from random play, without duplicates, in the classes that other projects report: up to 14 stones, 15 to
+28, more; and fewer than 14 plies to the end under perfect play, 14 to 27, 28 or more. BitBully must be installed. The
+result is benchmarks/data/connect4.txt, with 500 positions of each class. A line holds the class, the columns played,
+and the score of each column (- if it is full).
 """
 
 import contextlib
 import random
 from pathlib import Path
 
-with contextlib.suppress(ImportError):  # whoever only reads the file does without
+with contextlib.suppress(ImportError):  # reading the file does not need it
     import bitbully
 
 FILE = Path(__file__).parent / "data" / "connect4.txt"
@@ -35,7 +35,7 @@ def class_of(stones: int, score: int) -> str:
 
 
 def random_position(choose: random.Random, stones: int) -> list[int] | None:
-    """Columns of a random game that is not over after so many stones."""
+    """The columns of a random game of this number of stones; None if it ends by then."""
     board, columns = bitbully.Board(), []
     for _ in range(stones):
         column = choose.choice([column for column in range(7) if board.is_legal_move(column)])

@@ -17,35 +17,35 @@ import torch
 import ludus
 from ludus.gpu.engine import CudaEngine
 from ludus.machine import cpu_count
-from ludus.nets import make_network, sizes_of
 from ludus.nets.engines import TorchEngine
-from ludus.nets.evaluator import NetworkEvaluator
+from ludus.nets.evaluator import PlaneEvaluator
+from ludus.nets.families import make_network
 from ludus.runs.config import Config, with_settings
-from ludus.train.selfplay import SelfPlay
+from ludus.training.worker import Worker
 
 SIMULATIONS = 32
 FORESTS = (1, 2, 3)
-"""Into how many forests the games are split."""
+"""Number of forests that the games are split into."""
 
 
 def network_alone(engines: list[CudaEngine], batch: int, seconds: float) -> float:
-    """Evaluations a second, with the copies, when the card always has the next batches waiting."""
-    places = [engine.place((batch, 2, 6, 7)) for engine in engines]
-    for place in places:
-        place.launch()
+    """Evaluations a second, including copies, with further batches always queued on the GPU."""
+    captured = [engine.batch((batch, 2, 6, 7)) for engine in engines]
+    for each in captured:
+        each.launch()
     count, began = 0, time.perf_counter()
     while time.perf_counter() < began + seconds:
-        for place in places:
-            place.wait()
-            place.launch()
+        for each in captured:
+            each.wait()
+            each.launch()
             count += batch
-    for place in places:
-        place.wait()
+    for each in captured:
+        each.wait()
     return count / (time.perf_counter() - began)
 
 
 def apart(network: Any, how: dict[str, bool]) -> float:
-    """The largest difference to what PyTorch says on the processor, over logits and values of random planes."""
+    """The largest difference to PyTorch's answers on the CPU, over logits and values of random planes."""
     planes = np.random.default_rng(0).integers(0, 2, (256, 2, 6, 7)).astype(np.float32)
     answers = []
     for engine in (CudaEngine(**how), TorchEngine()):
@@ -54,13 +54,13 @@ def apart(network: Any, how: dict[str, bool]) -> float:
     return max(float(np.abs(mine - theirs).max()) for mine, theirs in zip(*answers, strict=True))
 
 
-def self_play(workers: list[SelfPlay], moves: int) -> float:
-    """Simulations a second over so many moves of every game."""
+def self_play(workers: list[Worker], moves: int) -> float:
+    """Simulations a second over `moves` moves of every game."""
 
-    def play(worker: SelfPlay, count: int) -> None:
+    def play(worker: Worker, count: int) -> None:
         for _ in range(count):
-            worker.one_move(SIMULATIONS)
-        worker.take_known()
+            worker.play_move(SIMULATIONS)
+        worker.take_rows()
 
     def play_all(count: int) -> None:
         with ThreadPoolExecutor(len(workers)) as threads:
@@ -77,16 +77,18 @@ def main() -> None:
     how = {"fuse": "--plain" not in sys.argv, "compiled": "--compiled" in sys.argv}
     game = ludus.make("connect4").compile()
     print(f"{torch.cuda.get_device_name()}, {cpu_count()} cores, torch {torch.__version__}, {how}", flush=True)
-    network = make_network("residual", sizes_of(game), blocks=6, width=64)
+    network = make_network("residual", game, blocks=6, width=64)
     first = CudaEngine(**how)
     first.load(network)
+    if first.unfused:
+        print(f"Not fused: {'; '.join(first.unfused)}", flush=True)
     print(f"Policy and value differ from PyTorch in float32 by at most {apart(network, how):.4f}", flush=True)
     config = with_settings(Config(), {"simulations": SIMULATIONS, "considered_moves": 7})
     for games, forests in itertools.product((1024, 4096, 16384), FORESTS):
-        engines = [first, *(first.beside() for _ in range(forests - 1))]
+        engines = [first, *(first.share() for _ in range(forests - 1))]
         alone = network_alone(engines, games // forests, 1.0)
         workers = [
-            SelfPlay(game, config, NetworkEvaluator(game, engine), games // forests, seed)
+            Worker(game, config, PlaneEvaluator(game, engine), games // forests, seed)
             for seed, engine in enumerate(engines)
         ]
         rate = self_play(workers, max(20, 163840 // games))

@@ -1,7 +1,7 @@
-"""How often an agent throws away the outcome at Connect-4: python -m benchmarks.grading RUN [RUN@CHECKPOINT ...]
+"""Mistakes of a network at Connect-4: python -m benchmarks.grading RUN [RUN@CHECKPOINT ...]
 
-For every class of positions (see connect4_positions.py) the part of moves after which the best outcome, win or draw,
-can no longer be reached: by the raw policy, and after searches of 100 and 600 simulations, all positions in one forest.
+For every class of positions (see connect4_positions.py), prints the fraction of moves that lose the best outcome, win
+or draw: moves of the raw policy, and of searches with 100 and 600 simulations, all positions in one forest.
 """
 
 import sys
@@ -12,7 +12,7 @@ from ludus.game import Game
 from ludus.grading.grades import ALL, favourites, grade_moves, sign
 from ludus.grading.positions import Known
 from ludus.nets.evaluator import make_evaluator
-from ludus.runs.run import open_run
+from ludus.runs.run import open_checkpoint
 from ludus.search.forest import Evaluator, Forest
 from ludus.search.puct import Puct
 
@@ -31,7 +31,7 @@ def read_positions(game: Game) -> dict[str, list[Known]]:
 
 
 def searched(game: Game, evaluator: Evaluator, known: list[Known], simulations: int) -> list[int]:
-    """The move found for each position, by as many trees side by side."""
+    """The move found for each position, by a forest with one tree for each."""
     forest = Forest(game, Puct(), trees=len(known), nodes=simulations + 1)
     forest.plant([each.position for each in known])
     forest.search(evaluator, simulations=simulations)
@@ -40,7 +40,7 @@ def searched(game: Game, evaluator: Evaluator, known: list[Known], simulations: 
 
 
 def mistakes(game: Game, evaluator: Evaluator, known: list[Known], simulations: int) -> float:
-    """The part of positions in which the move played is worse in outcome than the best; 1 simulation: no search."""
+    """The fraction of positions in which the chosen move has a worse outcome than the best; 1 simulation: no search."""
     moves = searched(game, evaluator, known, simulations) if simulations > 1 else favourites(evaluator, known)
     return 1.0 - grade_moves(known, moves)[ALL].kept.mean
 
@@ -57,7 +57,7 @@ def grade(game: Game, evaluator: Evaluator, budgets: tuple[int, ...] = (1, 100, 
 def main(names: list[str]) -> None:
     game = ludus.make("connect4").compile()
     for name in names:
-        run, checkpoint = open_run(name, game)
+        run, checkpoint = open_checkpoint(name, game)
         network, facts = run.load_player(checkpoint)
         print(f"{name}: {facts}")
         grade(game, make_evaluator(game, network))

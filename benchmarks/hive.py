@@ -28,14 +28,14 @@ LEAVES = {
 """Perft to depth 6."""
 SPIEL = "hive(uses_mosquito={0},uses_ladybug={0},uses_pillbug={0})"
 PLIES = 500
-"""The limit of OpenSpiel's games; so ours have it here too."""
+"""The limit of plies of OpenSpiel's games, used for both sides."""
 
 
 def perft_against_openspiel(report: Table) -> None:
-    """Base, depth 5, from the initial position: both walk the same tree and count its last ply in bulk.
+    """Base, depth 5, from the initial position: both walk the same tree and count the last ply without playing it.
 
-    OpenSpiel's legal actions name a move several times, once for each neighbour and each number in hand. It is spared
-    the work to tell them apart: it is handed one action for each move, found beforehand.
+    OpenSpiel's legal actions name a move several times, once for each neighbour and each number in hand. Its time does
+    not include removing these duplicates: one action for each move is chosen beforehand.
     """
     start = ludus.make("hive").start()
     theirs = pyspiel.load_game(SPIEL.format("False"))
@@ -60,7 +60,7 @@ def perft_against_openspiel(report: Table) -> None:
 
 
 def distinct_actions(position: Any, state: Any, plies: int) -> dict[int, Any]:
-    """The tree of OpenSpiel's actions, one for each move of ours, so many plies deep."""
+    """The tree of OpenSpiel's actions, one for each move of Ludus, `plies` deep."""
     if plies == 0:
         return {}
     ours, found = position.state, {}
@@ -103,8 +103,8 @@ def plies_of_a_game(play: Callable[[Random], int], games: int = 60) -> float:
 def playouts_against_openspiel(report: Table, full: bool) -> None:
     """UCT with one random playout a simulation, from the initial position, one thread.
 
-    The plies of a simulation are those of a random game, measured for each side by its own rules: both choose among
-    their legal actions alike, and both stop after 500 plies. What is played in the tree is part of it.
+    The plies of a simulation are the mean length of a random game, measured for each side by its own rules: both choose
+    uniformly among their legal actions, and both stop after 500 plies. Plies in the tree are included.
     """
     game = ludus.make("hive", expansions="MLP" if full else "", limit=PLIES).compile()
     theirs = pyspiel.load_game(SPIEL.format(full))

@@ -1,6 +1,6 @@
-"""From nothing to a player, and how good it is: python -m benchmarks.learning WHAT [--minutes M] [--run FOLDER]
+"""Training from nothing, and the player's strength: python -m benchmarks.learning WHAT [--minutes M] [--run FOLDER]
 
-tictactoe   45 seconds, then every position that the player can come to, from either seat, against every opponent
+tictactoe   45 seconds, then mistakes in every position that the player can reach, from either seat
 hive        five minutes with a win at two neighbours, then 100 games against random
 connect4    ten minutes, then mistakes on positions of known value (benchmarks.grading)
 """
@@ -14,14 +14,14 @@ from typing import Any
 import ludus
 from benchmarks import grading
 from ludus.agents import make_agent
-from ludus.arena.match import play_match
 from ludus.game import Game, Position
+from ludus.options import split_assignment
 from ludus.search.solver import solve
-from ludus.terminal.training import start_training
+from ludus.training.events import IterationDone
 
 
 def mistakes_anywhere(game: Game, name: str, seat: int) -> tuple[int, int]:
-    """Positions in which the agent, in this seat, moves against all that the other could do; and its mistakes there."""
+    """The number of positions that the agent can reach from this seat against any opponent, and its mistakes there."""
     agent = make_agent(name, game)
     known: dict[str, Position] = {}
     wrong = 0
@@ -41,10 +41,16 @@ def mistakes_anywhere(game: Game, name: str, seat: int) -> tuple[int, int]:
     return sum(position.to_move == seat for position in known.values()), wrong
 
 
-def train(name: str, folder: str, minutes: float, settings: list[str], **options: Any) -> Game:
+def train(name: str, folder: str, minutes: float, settings: dict[str, str], **options: Any) -> Game:
     game = ludus.make(name, **options).compile()
-    start_training(game, folder, None, None, settings, minutes, None, None)
+    ludus.train(game, minutes=minutes, run=folder, settings=settings, on_event=show)
     return game
+
+
+def show(event: Any) -> None:
+    """Print a line for each iteration."""
+    if isinstance(event, IterationDone):
+        print(event.report.line(), flush=True)
 
 
 def main() -> None:
@@ -54,22 +60,23 @@ def main() -> None:
     parser.add_argument("--run")
     parser.add_argument("--set", action="append", default=[])
     given = parser.parse_args()
+    settings = dict(split_assignment(text, "--set") for text in given.set)
     with tempfile.TemporaryDirectory() as scratch:
         folder = given.run or f"{scratch}/run"
         if given.what == "tictactoe":
-            game = train("tictactoe", folder, given.minutes or 0.75, given.set)
+            game = train("tictactoe", folder, given.minutes or 0.75, settings)
             for name in (f"policy:{folder}", f"zero:{folder}:50"):
                 found = [mistakes_anywhere(game, name, seat) for seat in (0, 1)]
                 shown = ", ".join(f"as player {seat + 1} {wrong} of {n}" for seat, (n, wrong) in enumerate(found))
                 print(f"{name.split(':')[0]}: mistakes {shown} positions", flush=True)
         elif given.what == "hive":
-            settings = ["network=mlp", "blocks=2", "width=128", *given.set]
+            settings = {"network": "mlp", "blocks": "2", "width": "128", **settings}
             game = train("hive", folder, given.minutes or 5.0, settings, surround=2, view="adjacency")
             for name in (f"zero:{folder}:32", f"policy:{folder}"):
-                result = play_match(game, [name, "random"], 100, seed=1)
+                result = ludus.play_match(game, [name, "random"], 100, seed=1, parallel=1)
                 print(f"{name.split(':')[0]} against random: {result.score(0)}, {result.tally(0)}", flush=True)
         else:
-            train("connect4", folder, given.minutes or 10.0, given.set)
+            train("connect4", folder, given.minutes or 10.0, settings)
             grading.main([folder])
 
 

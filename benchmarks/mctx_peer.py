@@ -1,7 +1,7 @@
 """Self-play of mctx + pgx on this machine: python benchmarks/mctx_peer.py BLOCKS WIDTH GAMES SIMULATIONS
 
 Connect-4, Gumbel MuZero policy, a residual network of plain convolutions in float32. Prints simulations a second. Needs
-jax, mctx and pgx, which may live in an environment of their own; benchmarks.selfplay calls it there.
+jax, mctx and pgx, which may be in an environment of their own; benchmarks.selfplay calls this file there.
 """
 
 import sys

@@ -1,8 +1,7 @@
-"""Measuring on a machine that is not ours alone: peers in turn in one run, and the median of the ratios."""
+"""Measuring on a machine with other load: both sides are measured in turn, and the median of the ratios is taken."""
 
 import os
 import platform
-import shutil
 import statistics
 import subprocess
 import sys
@@ -12,17 +11,16 @@ from collections.abc import Callable
 from pathlib import Path
 
 from ludus.machine import cpu_count, cpu_name
-from ludus.native import PACKAGE
 
 
 class Table:
-    """Figures as they come, and as a table in the end."""
+    """Prints each figure as it is measured, and a Markdown table at the end."""
 
     def __init__(self) -> None:
         self.rows: list[tuple[str, str, str, str]] = []
 
     def __call__(self, what: str, figure: str, peer: str = "", goal: str = "") -> None:
-        """What was measured, the figure, against whom, the goal."""
+        """Add a row: the measurement, the figure, the comparison, the goal."""
         self.rows.append((what, figure, peer, goal))
         print(f"{what:68} {figure:>28}  {peer}", flush=True)
 
@@ -34,16 +32,15 @@ class Table:
 
 
 def first_compile(report: Table, game: str, **options: int) -> None:
-    """The first move of uct in a copy of the package, where nothing was compiled before, and in later processes."""
+    """The first move of uct with an empty cache of machine code, and in later processes."""
     code = f"import ludus; from ludus.agents import make_agent; g = ludus.make({game!r}, **{options});"
     code += "make_agent('uct:10', g).choose(g.start())"
     with tempfile.TemporaryDirectory() as folder:
-        shutil.copytree(PACKAGE, Path(folder) / "ludus", ignore=shutil.ignore_patterns("__pycache__"))
         for what, goal, rounds in (("all compiled anew", "30 s", 1), ("compiled before", "1.5 s", 5)):
             times = []
             for _ in range(rounds):
                 began = time.perf_counter()
-                environment = {**os.environ, "PYTHONPATH": folder}
+                environment = {**os.environ, "LUDUS_CACHE": folder}
                 subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, check=True)
                 times.append(time.perf_counter() - began)
             name = " ".join([game, *(f"{key}={value}" for key, value in options.items())])
@@ -51,7 +48,7 @@ def first_compile(report: Table, game: str, **options: int) -> None:
 
 
 def rate(work: Callable[[], int]) -> float:
-    """What `work` says it did, per second."""
+    """The count that `work` returns, per second."""
     began = time.perf_counter()
     done = work()
     return done / (time.perf_counter() - began)
@@ -68,7 +65,7 @@ def in_turn(ours: Callable[[], int], theirs: Callable[[], int], rounds: int = 5)
 
 
 def about_this_run(command: str) -> str:
-    """Command, commit and machine, as a results table needs them."""
+    """Command, commit and machine, for the caption of a table of results."""
     here = Path(__file__).parent
     commit = subprocess.run(
         ["git", "rev-parse", "--short", "HEAD"], cwd=here, capture_output=True, text=True

@@ -1,7 +1,7 @@
-"""What each method is worth: python -m benchmarks.methods [--minutes 6] [--cores 2] [NAME ...]
+"""The gain of each method: python -m benchmarks.methods [--minutes 6] [--cores 2] [NAME ...]
 
-The same training of Connect-4 with one setting changed at a time, as many runs side by side as the machine has cores
-for, each on cores of its own. Then mistakes as in benchmarks.grading: fewer are better.
+Trains Connect-4 with one setting changed at a time. Runs go side by side, each on CPU cores of its own. Then measures
+mistakes as in benchmarks.grading: fewer are better.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ import sys
 import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from queue import SimpleQueue
 
 VARIANTS = {
@@ -47,18 +46,14 @@ BUDGETS = (1, 100)
 
 
 def train_and_grade(settings: dict[str, object], minutes: float) -> None:
-    """In a process of its own: prints one line of JSON."""
+    """Train and grade, in a process of its own; prints one line of JSON."""
     import ludus
     from benchmarks.grading import mistakes, read_positions
     from ludus.nets.evaluator import make_evaluator
-    from ludus.runs.run import Run
-    from ludus.terminal.training import start_training
 
     game = ludus.make("connect4").compile()
     with tempfile.TemporaryDirectory() as folder:
-        where = f"{folder}/run"
-        start_training(game, where, None, None, [f"{k}={v}" for k, v in settings.items()], minutes, None, None)
-        run = Run.open(Path(where))
+        run = ludus.train(game, minutes=minutes, run=f"{folder}/run", settings=settings)
         network, facts = run.load_player()
         positions = read_positions(game)
         evaluator = make_evaluator(game, network)

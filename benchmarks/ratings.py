@@ -1,4 +1,4 @@
-"""The statistics of the arena against simulated tournaments: what docs/arena.md says of them. Takes some minutes.
+"""The statistics of the arena on simulated tournaments: the figures of docs/arena.md. Takes some minutes.
 
 python -m benchmarks.ratings
 """
@@ -42,7 +42,7 @@ def speed(report: Table) -> None:
 
 
 def coverage(report: Table) -> None:
-    """How often the intervals hold the truth, over 1,000 tournaments; the worst and the best agent."""
+    """How often the intervals contain the true rating, over 1,000 tournaments; mean, worst and best agent."""
     for truth, games, draws in (
         (spread(500, 600, 700, 850, 1000, 1100), 2, 0.5),
         (spread(500, 600, 700, 850, 1000, 1100), 5, 0.5),
@@ -62,7 +62,7 @@ def coverage(report: Table) -> None:
 
 
 def more_players(report: Table) -> None:
-    """Sixty games, in which every pair counts less than a game; and in full, for comparison."""
+    """Coverage with more than two players, where a pair has less weight than a game; and with full weight."""
     truth = spread(500, 600, 750, 900, 1000, 1100)
     for players in (3, 4):
         shares = []
@@ -74,7 +74,7 @@ def more_players(report: Table) -> None:
 
 
 def older(report: Table) -> None:
-    """Without draws, where both estimate the same: with them, the older ratings are on a scale of their own."""
+    """Errors of both estimators, without draws: with draws, the older ratings have another scale."""
     for games in (5, 20, 100):
         random = np.random.default_rng(6)
         errors: dict[Callable[[list[Tally]], Ratings], list[float]] = {fit: [], fit_seed: []}
@@ -108,7 +108,7 @@ def pairing(report: Table) -> None:
                         tallies.append(play(random, LADDER, *seats, 1, 40, 0.5))
                 ratings = fit(tallies)
                 if len(ratings.rows) < len(names):
-                    continue  # by chance, somebody did not play at all
+                    continue  # an agent has not played at all
                 variance.append((centred @ ratings.covariance @ centred).trace() / (len(names) - 1))
                 errors.append(np.var([row.rating - LADDER[row.name] for row in ratings.rows], ddof=1))
                 hits.append(hit(LADDER, ratings))
@@ -124,7 +124,7 @@ def sequential(report: Table) -> None:
     for drawn in (0.0, 0.5):
         for rating in (-100, 0, 25, 50, 100, 200, 400):
             if abs(rating) >= 200 and drawn:
-                continue  # so many draws do not go with such a score
+                continue  # this share of draws is impossible with this score
             random = np.random.default_rng(3)
             wrong, games, their_wrong, their_games = 0, 0, 0, 0
             rounds = 1000
@@ -149,7 +149,7 @@ def sequential(report: Table) -> None:
 
 
 def likelihood_ratio(points: np.ndarray, by: float) -> tuple[bool, int]:
-    """The generalised sequential likelihood-ratio test on pair scores: whether it says "better", and after how many."""
+    """The generalised sequential likelihood-ratio test on pair scores: (is the verdict "better", number of pairs)."""
     high = 1 / (1 + 10 ** (-by / 400))
     number, scores = np.arange(1, len(points) + 1), points / 2
     mean = np.cumsum(scores) / number

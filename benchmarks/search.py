@@ -1,4 +1,4 @@
-"""The ground floor in figures: python -m benchmarks.search (about three minutes; OpenSpiel must be installed)."""
+"""The speed of search and solver: python -m benchmarks.search (about three minutes; OpenSpiel must be installed)."""
 
 import statistics
 import subprocess
@@ -49,7 +49,7 @@ def against_openspiel(name: str, options: dict, spiel: str, simulations: int) ->
 
 
 def null_evaluator(name: str, options: dict, moves: str) -> None:
-    """The cost of the trees alone: 64 trees, PUCT, all positions judged alike."""
+    """The cost of the trees alone: 64 trees, PUCT, the same evaluation for all positions."""
     game = ludus.make(name, **options)
     for threads in (1, 2):
         forest = Forest(game, Puct(), trees=64, nodes=401, threads=threads)
@@ -66,7 +66,7 @@ def null_evaluator(name: str, options: dict, moves: str) -> None:
 
 
 def growth() -> None:
-    """The cost of a simulation in a small and in a large tree, in processor time; large ones in memory never used."""
+    """The cost of a simulation in a small and in a large tree, in CPU time; large trees use fresh memory."""
     game = ludus.make("connect4")
 
     def cost(simulations: int, repeats: int) -> float:

@@ -1,7 +1,7 @@
-"""What the trees cost beside the network, and against mctx: python -m benchmarks.selfplay [--peer PYTHON]
+"""The speed of self-play, relative to the network alone and to mctx: python -m benchmarks.selfplay [--peer PYTHON]
 
-PYTHON: an interpreter that has jax, mctx and pgx. Connect-4, all cores, 32 simulations a move; both sides search with
-Gumbel. Ours in float32, and with convolutions in integers.
+PYTHON is an interpreter with jax, mctx and pgx. Connect-4, all cores, 32 simulations a move; both sides use Gumbel
+search. Ludus is measured in float32, and with 8-bit convolutions.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pathlib import Path
 import ludus
 from benchmarks.measuring import Table
 from ludus.runs.config import Config, with_settings
-from ludus.train import preflight
+from ludus.training import preflight
 
 NETWORKS = ((2, 32), (4, 32), (5, 64))
 ROUNDS = 3

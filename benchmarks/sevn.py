@@ -1,4 +1,4 @@
-"""Sevn in figures: python -m benchmarks.sevn (about two minutes)."""
+"""The speed of Sevn: python -m benchmarks.sevn (about two minutes)."""
 
 import statistics
 
@@ -6,7 +6,6 @@ import numpy as np
 
 import ludus
 from benchmarks.measuring import Table, first_compile, rate
-from ludus.arena import play_match
 from ludus.graphs import build_kernel
 from ludus.search.forest import Forest
 from ludus.search.ucb1 import Ucb1
@@ -57,10 +56,10 @@ def graphs(report: Table, base: int, goal: str) -> None:
 
 
 def greedy(report: Table) -> None:
-    """The heuristic, one move ahead."""
+    """Matches of greedy, which plays by the heuristic one move ahead."""
     game = ludus.make("sevn").compile()
     for other, games, goal in (("random", 100, "worth beating"), ("uct:100", 200, ""), ("uct:1000", 200, "")):
-        result = play_match(game, ["greedy", other], games, seed=1)
+        result = ludus.play_match(game, ["greedy", other], games, seed=1, parallel=1)
         wins, _, losses = result.tally(0)
         report(f"greedy against {other}, sevn base=7, {games} games", f"{wins} : {losses}", str(result.score(0)), goal)
 

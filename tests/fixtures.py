@@ -23,7 +23,7 @@ def hollow_run(tmp_path):
     folder = tmp_path / "learned"
     folder.mkdir()
     game = ludus.make("tictactoe")
-    (folder / "config.toml").write_text(write_toml("tictactoe", {}, Config()))
+    (folder / "config.toml").write_text(write_toml(game.spec, Config()))
     (folder / "about.json").write_text(json.dumps({"game": game.identity}))
 
     def add(*numbers):
@@ -39,13 +39,13 @@ def hollow_run(tmp_path):
 @pytest.fixture
 def run_that_plays(tmp_path):
     """A run with small networks, random ones. Call it to add a checkpoint."""
-    from ludus.nets import make_network, sizes_of
+    from ludus.nets.families import make_network
 
     game = ludus.make("tictactoe")
     run = Run.create(tmp_path / "run", game, with_settings(Config(), {"blocks": 1, "width": 8}))
 
     def add(number):
-        network = make_network("residual", sizes_of(game, False), blocks=1, width=8, dropout=0.0)
+        network = make_network("residual", game, blocks=1, width=8)
         run.save(number, detached(network.state_dict()), {}, {}, {})
         return run
 

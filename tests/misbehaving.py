@@ -34,6 +34,9 @@ class Misbehaving(RandomAgent):
                 return Choice(player, 99, "?")
             case "mute":
                 return None
+            case "chatter":
+                print("Hello!", flush=True)
+                os.write(1, b"\0\0\0\2[]")
         return choice
 
 

@@ -66,9 +66,29 @@ def test_its_commands_run(guide):
         assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
 
 
+def test_the_python_of_the_page_about_python_runs(tmp_path):
+    blocks = list(BLOCK.finditer((DOCS / "python.md").read_text()))
+    assert len(blocks) >= 8
+    code = "\n".join(block["code"] for block in blocks)
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
 def test_the_python_of_the_readme_runs():
     text = (DOCS.parent / "README.md").read_text()
     (code,) = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert " . . o x . . .\n a b c d e f g" in done.stdout
+
+
+def test_the_python_of_the_arena_page_runs(tmp_path):
+    blocks = [block["code"] for block in BLOCK.finditer((DOCS / "arena.md").read_text()) if block[1] == "run"]
+    assert len(blocks) == 2
+    shown = ""
+    for code in blocks:
+        done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        shown += done.stdout
+    assert "1 uct:200 " in shown
+    assert (tmp_path / "matrix.svg").is_file()

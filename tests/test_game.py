@@ -27,10 +27,14 @@ def connect4(request):
 def test_a_position_goes_through_json():
     position = ludus.make("connect4", rows=5).start().play("d")
     data = json.loads(json.dumps(position.json))
-    assert data["options"] == {"rows": 5, "columns": 7, "line": 4}
+    options = {"rows": 5, "columns": 7, "line": 4}
+    assert data["game"] == {"source": "connect4", "options": options, "digest": ""}
+    assert (data["name"], data["version"]) == ("connect4", 1)
     assert (data["to_move"], data["is_over"], data["values"]) == (1, False, [0.0, 0.0])
     assert data["moves"][3] == {"action": 3, "move": "d"}
     assert ludus.from_json(data) == ludus.from_json(json.dumps(data)) == position
+    former = {**data, "game": "connect4", "options": options}  # as Ludus 0.1 wrote it
+    assert ludus.from_json(former) == position
 
 
 @pytest.mark.parametrize("wrong", ["", "[]", "{}", '{"game": "connect4"}', None])
@@ -295,6 +299,13 @@ def test_bad_options_are_refused(given, told):
 def test_a_game_without_options_says_so():
     with pytest.raises(BadOption, match="x has no option 'size'; it has no options"):
         convert_options("x", {}, {"size": 3})
+
+
+@pytest.mark.parametrize("move", [None, float("inf"), float("nan"), 3.5, ("n", "e"), [[1], [2, 3]], object(), b"d"])
+def test_what_is_no_move_is_refused(move):
+    for game in (ludus.make("connect4"), ludus.make("roshambo")):
+        with pytest.raises(IllegalMove, match="is no move: give its notation or its action id"):
+            game.start().play(move)
 
 
 # --- What games and kernels share -------------------------------------------------------------------------------------

@@ -5,15 +5,18 @@ import os
 import shutil
 import subprocess
 import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import numba
 import numpy as np
 import pytest
 
 import ludus
-from ludus import native
+from ludus import native, rules
 from ludus.errors import Unsuitable
-from ludus.native import caching
+from ludus.native import types
 from ludus.rng import generator
 from ludus.testing.lockstep import kernels
 
@@ -100,12 +103,12 @@ class Machine:
 
     def __init__(self, folder, package, script=RUN):
         self.folder, self.script = folder, script
-        self.environment = {**os.environ, "NUMBA_CACHE_DIR": str(folder / "cache"), "PYTHONPATH": str(package.parent)}
+        self.environment = {**os.environ, "LUDUS_CACHE": str(folder / "cache"), "PYTHONPATH": str(package.parent)}
 
-    def run(self, *names):
+    def run(self, *names, given=""):
         command = [sys.executable, "-c", self.script, *map(str, names)]
         done = subprocess.run(
-            command, env=self.environment, cwd=self.folder, capture_output=True, text=True, check=False
+            command, env=self.environment, cwd=self.folder, capture_output=True, text=True, check=False, input=given
         )
         assert done.returncode == 0, done.stderr
         return json.loads(done.stdout)
@@ -141,7 +144,7 @@ def test_a_game_that_says_it_makes_no_arrays_is_compiled_once(tmp_path, lean):
     (tmp_path / "own.py").write_text(GAME + "\nLEAN = True\n" * lean)
     game = ludus.make(tmp_path / "own.py").compile()
     assert game.start().actions == [10]
-    assert bool(native._compiled[type(game.rules), "nrt"]["legal"].overloads) != lean
+    assert bool(types.compiled_function(type(game.rules), "legal", runtime=True).overloads) != lean
 
 
 def test_an_edited_game_never_runs_stale_code(tmp_path, package):
@@ -171,6 +174,48 @@ def test_an_edited_game_never_runs_stale_code(tmp_path, package):
     assert (back["hits"], back["misses"]) == (2, 0)
 
 
+def test_checkouts_with_the_same_sources_share_machine_code(tmp_path, package):
+    machine = Machine(tmp_path, package)
+    first = machine.run("laststone")
+    elsewhere = copy_package(tmp_path)
+    machine.environment["PYTHONPATH"] = str(elsewhere.parent)
+    second = machine.run("laststone")
+    assert Path(first["home"]).parent != Path(second["home"]).parent == elsewhere
+    assert (first["answers"], first["hits"], first["misses"]) == (second["answers"], 0, 2)
+    assert (second["hits"], second["misses"]) == (2, 0)
+    edit(elsewhere / "rng.py", "np.uint64(13)", "np.uint64(12)")
+    assert machine.run("laststone")["hits"] == 0
+
+
+def test_a_helper_that_is_edited_before_its_game_is_compiled_is_not_cached_as_the_new_one(tmp_path, package):
+    between = "    (pathlib.Path(name).parent / 'helper.py').write_text(sys.stdin.read())\n"
+    script = RUN.replace("import json, sys", "import json, pathlib, sys")
+    late = script.replace("ludus.make(name).compile()\n", "ludus.make(name)\n" + between + "    game.compile()\n")
+    assert between in late
+    machine = Machine(tmp_path, package, late)
+    own = machine.own_game("mine")
+    edited = HELPER.replace("return 1\n", "return 2\n")
+    assert machine.run(own, given=edited)["answers"] == [[10, 5]]
+    machine.script = script
+    assert machine.run(own)["answers"] == [[10, 10]]
+
+
+def test_what_else_is_loaded_does_not_change_the_digest_of_a_game(tmp_path):
+    code = (
+        "import sys, ludus; from ludus import native; from ludus.native import types\n"
+        "for name in sys.argv[2:]: __import__(name)\n"
+        "rules = ludus.make(sys.argv[1]).rules; native.enable(type(rules)); print(types._digests[type(rules)])\n"
+    )
+    (tmp_path / "helper.py").write_text(HELPER)
+    (tmp_path / "own.py").write_text(GAME.replace("from ludus.game import Game", "import ludus\nGame = ludus.Game"))
+
+    def digest(*loaded):
+        command = [sys.executable, "-c", code, str(tmp_path / "own.py"), *loaded]
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+    assert digest() == digest("ludus.search.perft", "ludus.agents", "ludus.testing", "ludus.games.tictactoe")
+
+
 def test_helpers_in_a_circle_are_not_cached_but_safe(tmp_path, package):
     """Numba's own cache would end the second process."""
     machine = Machine(tmp_path, package)
@@ -181,16 +226,6 @@ def test_helpers_in_a_circle_are_not_cached_but_safe(tmp_path, package):
         run = machine.run(own)
         assert run["answers"] == [[10, 5]]
     assert (run["hits"], run["misses"]) == (1, 1)
-
-
-def test_damaged_cache_files_are_made_anew(tmp_path, package):
-    machine = Machine(tmp_path, package)
-    own = machine.own_game("mine")
-    machine.run(own)
-    for file in (tmp_path / "cache").rglob("*.nbc"):
-        file.write_bytes(file.read_bytes()[:1000])
-    assert machine.run(own)["answers"] == [[10, 5]]
-    assert machine.run(own)["hits"] == 2
 
 
 def test_games_alike_are_not_mixed_up(tmp_path, package):
@@ -287,6 +322,59 @@ def test_rules_of_one_name_are_told_apart():
     assert type(games[0].rules).__name__ != type(games[1].rules).__name__
 
 
+# --- Threads ----------------------------------------------------------------------------------------------------------
+
+
+def in_two_threads(monkeypatch, use):
+    """What `use` returns in two threads, the second of which begins while the first enables the rules.
+
+    The first waits in the middle until the second has got anywhere, or for half a second. Also returns how often the
+    rules were enabled.
+    """
+    inside, past = threading.Event(), threading.Event()
+    compile_namespace, calls = types.compile_namespace, []
+
+    def slowly(*arguments):
+        calls.append(arguments)
+        if len(calls) == 1:
+            inside.set()
+            past.wait(0.5)
+        else:
+            past.set()
+        return compile_namespace(*arguments)
+
+    def second():
+        inside.wait()
+        try:
+            return use()
+        finally:
+            past.set()
+
+    monkeypatch.setattr(types, "compile_namespace", slowly)
+    with ThreadPoolExecutor(2) as pool:
+        results = [job.result() for job in [pool.submit(use), pool.submit(second)]]
+    return results, len(calls) // 2  # each time with Numba's runtime and without
+
+
+def test_rules_are_usable_as_soon_as_enable_returns_in_any_thread(monkeypatch, tmp_path):
+    """A thread that met rules which another thread was enabling once got them as an unknown type: TypingError."""
+    shutil.copy(PROBE, tmp_path / "probe.py")
+    shutil.copytree(Path(PROBE).parent / "deeper", tmp_path / "deeper")
+    shutil.copy(Path(PROBE).parent / "beside.py", tmp_path / "beside.py")
+    rules = ludus.make(tmp_path / "probe.py").rules
+
+    def use():
+        native.enable(type(rules))
+        return type(numba.typeof(rules))
+
+    assert in_two_threads(monkeypatch, use) == ([native.RulesType, native.RulesType], 1)
+
+    def use_checked():
+        return type(numba.typeof(native.bounds_checked(rules)))
+
+    assert in_two_threads(monkeypatch, use_checked) == ([native.RulesType, native.RulesType], 1)
+
+
 # --- What rules may use -----------------------------------------------------------------------------------------------
 
 
@@ -345,7 +433,7 @@ def test_rules_outside_a_file_cannot_be_compiled():
     class Nowhere(ludus.make(PROBE).Rules):
         pass
 
-    native.rules.register(Nowhere, {})
+    rules.register(Nowhere, {})
     with pytest.raises(Unsuitable, match="Nowhere can be compiled only if they are defined in a file"):
         native.enable(Nowhere)
 
@@ -412,35 +500,6 @@ def test_rules_that_make_arrays_work_too(tmp_path):
     game = ludus.make(str(tmp_path / "heap.py"), heap=10)
     assert solve(game.start()).best == [1]  # leave a multiple of four
     assert solve(ludus.make(str(tmp_path / "heap.py"), heap=8).start()).value == -1.0
-
-
-def test_processes_that_save_machine_code_at_once_never_get_each_others(tmp_path):
-    code = (
-        "import sys; from ludus.native.caching import CacheFiles\n"
-        "files, me = CacheFiles(sys.argv[1], 'kernel', 'stamp'), sys.argv[2]\n"
-        "for i in range(40):\n"
-        "    files.save((me, i), (me, i))\n"
-        "    assert files.load((me, i)) == (me, i)\n"
-    )
-    made = [subprocess.Popen([sys.executable, "-c", code, str(tmp_path), name]) for name in "abcd"]
-    assert [process.wait(60) for process in made] == [0] * 4
-    files = caching.CacheFiles(str(tmp_path), "kernel", "stamp")
-    keys = [(name, i) for name in "abcd" for i in range(40)]
-    assert [files.load(key) for key in keys] == keys
-
-
-def test_a_process_killed_while_it_saves_leaves_no_entry_to_other_code(tmp_path, monkeypatch):
-    files = caching.CacheFiles(str(tmp_path), "kernel", "old")
-    files.save("a", "old code")
-    files = caching.CacheFiles(str(tmp_path), "kernel", "new")  # the source was edited: names begin anew
-
-    def killed(*_):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(files, "_save_data", killed)
-    with pytest.raises(KeyboardInterrupt):
-        files.save("b", "new code")
-    assert files.load("b") is None
 
 
 def test_functions_for_different_states_have_different_names_in_machine_code():

@@ -361,7 +361,8 @@ class Alarm(Exception):
     pass
 
 
-def play_until_raised(game):
+def play_until_alarm(game, seconds):
+    signal.setitimer(signal.ITIMER_REAL, seconds)
     random_games(game, games=30_000)
     game.raise_pending()
 
@@ -381,9 +382,8 @@ def test_interrupts_are_not_lost(capfd):
     before = signal.signal(signal.SIGALRM, ring)
     try:
         for attempt in range(30):
-            signal.setitimer(signal.ITIMER_REAL, 0.005 + 0.0003 * attempt)
             with pytest.raises(Alarm) as caught:
-                play_until_raised(game)
+                play_until_alarm(game, 0.005 + 0.0003 * attempt)
             assert caught.value is alarm
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
@@ -435,6 +435,6 @@ def test_game_in_a_file(tmp_path):
     source = "from ludus.python_games import PythonGame\n\n    class Countdown" + example
     (tmp_path / "countdown.py").write_text(source.replace("\n    ", "\n"))
     game = make(str(tmp_path / "countdown.py"), heap=5).compile()
-    assert repr(game) == "countdown(heap=5)v1"
+    assert repr(game) == f"countdown(heap=5)v1#{game.digest}"
     end = game.start().play("2").play("0").play("0")
     assert end.values == (1.0, -1.0)

@@ -3,23 +3,72 @@
 from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
-__all__ = ["EVERYONE", "Game", "LudusError", "Position", "__version__", "from_json", "make", "names"]
+__all__ = [
+    "EVERYONE",
+    "Budget",
+    "Game",
+    "GameSpec",
+    "LudusError",
+    "Position",
+    "Session",
+    "Tree",
+    "__version__",
+    "analyse",
+    "from_json",
+    "grade",
+    "make",
+    "make_agent",
+    "names",
+    "open_results",
+    "open_run",
+    "perft",
+    "play_match",
+    "rate",
+    "solve",
+    "train",
+]
 
 if TYPE_CHECKING:
+    from ludus.agents.budget import Budget
+    from ludus.agents.naming import make_agent
+    from ludus.api.analysis import analyse
+    from ludus.api.matches import grade, open_results, play_match, rate
+    from ludus.api.session import Session
+    from ludus.api.solving import perft, solve
+    from ludus.api.tree import Tree
     from ludus.errors import LudusError
-    from ludus.game import Game, Position
+    from ludus.game import Game
+    from ludus.position import Position
     from ludus.registry import from_json, make, names
     from ludus.rules import EVERYONE
+    from ludus.runs.run import open_run
+    from ludus.spec import GameSpec
+    from ludus.training.session import train
 
 _HOMES = {
-    "LudusError": "errors",
-    "Game": "game",
-    "Position": "game",
-    "from_json": "registry",
-    "make": "registry",
-    "names": "registry",
+    "Budget": "agents.budget",
     "EVERYONE": "rules",
+    "Game": "game",
+    "GameSpec": "spec",
+    "LudusError": "errors",
+    "Position": "position",
+    "Session": "api.session",
+    "Tree": "api.tree",
+    "analyse": "api.analysis",
+    "from_json": "registry",
+    "grade": "api.matches",
+    "make": "registry",
+    "make_agent": "agents.naming",
+    "names": "registry",
+    "open_results": "api.matches",
+    "open_run": "runs.run",
+    "perft": "api.solving",
+    "play_match": "api.matches",
+    "rate": "api.matches",
+    "solve": "api.solving",
+    "train": "training.session",
 }
+"""The module of each name, below `ludus`."""
 
 
 def __getattr__(name: str) -> Any:
@@ -29,3 +78,7 @@ def __getattr__(name: str) -> Any:
     from importlib import import_module
 
     return getattr(import_module(f"ludus.{_HOMES[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_HOMES})

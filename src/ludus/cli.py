@@ -1,16 +1,18 @@
-"""The command line. Every mistake of the user's gets one line on standard error and exit code 2, never a traceback."""
+"""The command line. A mistake of the user gets one line on standard error and exit code 2, never a traceback."""
 
 from __future__ import annotations
 
 import importlib
 import os
 import sys
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
 import typer
 
 from ludus.terminal.commands.app import app
+from ludus.terminal.compiling import show_compiling
 
 for _kind in ("playing", "rating", "training", "analysis", "protocols"):  # the order of `ludus --help`
     importlib.import_module(f"ludus.terminal.commands.{_kind}")
@@ -20,17 +22,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command and return its exit code."""
     command = typer.main.get_command(app)
     given = list(sys.argv[1:] if arguments is None else arguments)
+    show_compiling()
     if hasattr(sys.stdin, "reconfigure"):
         sys.stdin.reconfigure(errors="replace")
     try:
-        with command.make_context("ludus", given) as context:
+        with warnings.catch_warnings(), command.make_context("ludus", given) as context:
+            warnings.showwarning = Warner()
             command.invoke(context)
         sys.stdout.flush()
     except typer.Exit as exit:
         return exit.exit_code
     except KeyboardInterrupt:
         return fail("interrupted", 130)
-    except BrokenPipeError:  # whoever read our output has enough, as head does
+    except BrokenPipeError:  # the reader of the output has closed it, as head does
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 141
     except Exception as error:
@@ -40,15 +44,40 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
+class Warner:
+    """Shows a warning of Ludus once, as one line on standard error, and one of a library as Python does."""
+
+    def __init__(self) -> None:
+        self.shown: set[str] = set()
+
+    def __call__(
+        self,
+        message: Warning | str,
+        category: type[Warning],
+        filename: str,
+        lineno: int,
+        file: Any = None,
+        line: Any = None,
+    ) -> None:
+        from ludus.errors import LudusWarning
+
+        if not issubclass(category, LudusWarning):
+            sys.stderr.write(warnings.formatwarning(message, category, filename, lineno))
+        elif str(message) not in self.shown:
+            self.shown.add(str(message))
+            fail(f"warning: {message}", 0)
+
+
 def fail(message: str, code: int) -> int:
-    """One line on standard error, after all that stands on standard output."""
-    sys.stdout.flush()
-    print(f"ludus: {' '.join(message.split())}", file=sys.stderr)
+    """Print one line on standard error, after everything on standard output. Returns the exit code."""
+    from ludus.terminal.show import complain
+
+    complain(f"ludus: {message}")
     return code
 
 
 def explain(error: Any) -> str:
-    """What went wrong, in a line."""
+    """The error in one line."""
     from ludus.errors import LudusError
 
     if isinstance(error, LudusError):

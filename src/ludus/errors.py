@@ -1,4 +1,4 @@
-"""What can go wrong by the user's hand. Each message is one line that says what to do."""
+"""Mistakes that a user can make. Each message is one line that says what to do."""
 
 import traceback
 from pathlib import Path
@@ -39,6 +39,27 @@ class Unsuitable(LudusError):
 
 class BrokenGame(LudusError):
     """The rules of a game fail at the first try; `ludus check` says more."""
+
+
+class Untrusted(LudusError):
+    """A file names Python code that Ludus runs only if the user says so."""
+
+    def __init__(self, what: str):
+        """`what` says which code would be run."""
+        self.what = what
+        super().__init__(f"{what}; if you trust it, add --trust (in Python: trust=True)")
+
+
+class LudusWarning(UserWarning):
+    """The base of all warnings of Ludus. The command line shows each as one line."""
+
+
+class DamagedRun(LudusWarning):
+    """A file of a run is damaged or missing, and the run goes on without it."""
+
+
+class ChangedRules(LudusWarning):
+    """The source of a game differs from the one that a run, a result or a position was made with."""
 
 
 def describe_error(error: BaseException) -> str:

@@ -1,7 +1,7 @@
-"""Positions as graphs, for networks whose weights fit a board of any size: one at a time for people, many for networks.
+"""Positions as graphs, for networks whose weights fit boards of any size: one graph in Python, or batches compiled.
 
-A game describes itself as nodes with features, edges of several relations, and one node for each legal move (see
-`graph` in ludus.rules). So a network over graphs gives its logits move by move, and knows no dense space of actions.
+A position becomes nodes with features, edges of several relations, and one node for each legal move (see `graph` in
+ludus.rules). A graph network has one logit for each move node, and needs no dense space of actions.
 """
 
 from __future__ import annotations
@@ -54,11 +54,11 @@ def graph_of(position: Position, player: int) -> Graph:
 
 
 def build(rules, states, players, actions, counts, most, features, edges, starts):
-    """The graphs of up to K positions, one after the other, as long as the next one is sure to fit; returns how many.
+    """Write the graphs of up to K positions, while the largest possible graph still fits; returns the number written.
 
-    players int8 [K], actions int32 [K, R] and counts int32 [K] as in a batch of leaves; `most` (nodes, edges) of one
-    graph. Fills features float32 [N, F], edges int32 [M, 3], whose nodes are counted through, and starts
-    int32 [K + 1, 2]: where the nodes and the edges of each position begin, and where those of the last one end.
+    players int8 [K], actions int32 [K, R] and counts int32 [K] are as in a Batch; `most` is the upper limit of one
+    graph, (nodes, edges). Fills features float32 [N, F]; edges int32 [M, 3], with nodes numbered through all graphs;
+    and starts int32 [K + 1, 2], the first node and the first edge of each graph, then the total numbers.
     """
     starts[0, 0] = 0
     starts[0, 1] = 0

@@ -1,11 +1,11 @@
 """The games of OpenSpiel: ludus.make("openspiel:hex(board_size=5)"), or ludus.make("openspiel:hex", board_size=5).
 
-Any of its games can be played and searched in which players move in turn, nothing is hidden and nothing is random, for
-any number of players. OpenSpiel's states are the boards of a PythonGame, so it is slower than a game written for Ludus.
+Games with any number of players are supported if players move in turn, nothing is hidden and nothing is random.
+OpenSpiel's states are the boards of a PythonGame, so such a game is slower than a game written for Ludus.
 
 Some games may last very long (chess: 17,695 plies), and a search keeps the history of every position it stores. So a
-game is cut after 1,000 plies, with the returns so far, which for nearly all games means a draw. To cut elsewhere, there
-is the option `longest` beside the game's own: ludus.make("openspiel:chess", longest=300).
+game ends after 1,000 plies with the returns so far, which for nearly all games means a draw. The option `longest` sets
+another limit: ludus.make("openspiel:chess", longest=300).
 """
 
 from __future__ import annotations
@@ -19,12 +19,13 @@ import numpy as np
 from ludus.errors import BadOption, UnknownGame, Unsuitable
 from ludus.game import convert_options, require
 from ludus.python_games import PythonGame
+from ludus.spec import GameSpec
 
 LONGEST = 1000
 
 
 class OpenSpielGame(PythonGame):
-    """A game of OpenSpiel; `spiel` is its own object for it."""
+    """A game of OpenSpiel; `spiel` is its pyspiel.Game."""
 
     def __init__(self, spiel: Any, longest: int = 0):
         self.spiel = spiel
@@ -33,13 +34,15 @@ class OpenSpielGame(PythonGame):
         self.longest = longest or natural
         name, _, parameters = str(spiel).removesuffix(")").partition("(")
         cut = [f"longest={longest}"] if longest not in (0, natural) else []
+        self.parameters = _parameters_of(spiel) | ({"longest": longest} if cut else {})
+        """The options that were given. The others are left to OpenSpiel, as some defaults depend on other options."""
         given = ",".join([parameters] * bool(parameters) + cut)
         self.name = f"openspiel:{name}({given})" if given else f"openspiel:{name}"  # type: ignore[misc]
         self.title = f"{kind.long_name} (OpenSpiel)"  # type: ignore[misc]
         self.players = spiel.num_players()
         self.zero_sum = kind.utility.name == "ZERO_SUM"
         lowest, highest = spiel.min_utility(), spiel.max_utility()
-        # What is 0 stays 0 where the players' utilities cancel; else the whole range is used.
+        # If the utilities add up to 0, a utility of 0 becomes the value 0; otherwise the whole range is used.
         self.middle = 0.0 if self.zero_sum else (lowest + highest) / 2
         self.scale = max(highest - self.middle, self.middle - lowest) or 1.0
         self.actions = self.most_legal = spiel.num_distinct_actions()
@@ -51,7 +54,14 @@ class OpenSpielGame(PythonGame):
         super().__init__()
 
     def setup(self) -> None:
-        pass  # all is known before
+        pass  # __init__ has set the sizes
+
+    def options_in_use(self) -> dict[str, Any]:
+        return dict(self.parameters)
+
+    @property
+    def spec(self) -> GameSpec:
+        return GameSpec(f"openspiel:{self.spiel.get_type().short_name}", self.parameters)
 
     @property
     def identity(self) -> str:
@@ -75,7 +85,7 @@ class OpenSpielGame(PythonGame):
         return [min(1.0, max(-1.0, (value - self.middle) / self.scale)) for value in board.returns()]
 
     def features(self, board: Any, player: int) -> Any:
-        """OpenSpiel's observation, and a plane for each player that says who looks: many of its games do not tell."""
+        """OpenSpiel's observation, and a plane for each player that marks the observer, which many games leave out."""
         assert self.observation is not None
         planes = np.zeros(self.observation, np.float32)
         planes[: -self.players] = np.reshape(board.observation_tensor(player), planes[: -self.players].shape)
@@ -89,7 +99,7 @@ class OpenSpielGame(PythonGame):
         return str(board)
 
 
-def make(rest: str, **options: Any) -> OpenSpielGame:
+def make(rest: str, /, **options: Any) -> OpenSpielGame:
     """The game that OpenSpiel knows by this name, with its parameters in brackets or as options."""
     try:
         import pyspiel
@@ -105,7 +115,7 @@ def make(rest: str, **options: Any) -> OpenSpielGame:
     for key, default in known.items():
         require(default != {} or key in nested, f"openspiel:{name} needs the option {key}")
     require(longest >= 0, f"openspiel:{name}: longest must be at least 1, or 0 for the game's own")
-    # Only what was given: the defaults of some parameters depend on others.
+    # Only the given options are passed: the defaults of some parameters depend on other parameters.
     parameters = {key: converted[key] for key in given if key != "longest"}
     for key, value in nested.items():
         parameters[key] = pyspiel.game_parameters_from_string(value) if isinstance(value, str) else value
@@ -113,12 +123,21 @@ def make(rest: str, **options: Any) -> OpenSpielGame:
         spiel = pyspiel.load_game(name, parameters)
         _check(spiel.get_type(), name)
         return OpenSpielGame(spiel, longest)
-    except pyspiel.SpielError as error:
+    except (pyspiel.SpielError, TypeError) as error:  # TypeError: a parameter that is a list, from JSON
         raise BadOption(f"openspiel:{name}: OpenSpiel says: {' '.join(str(error).split())[:200]}") from None
 
 
+def _parameters_of(spiel: Any) -> dict[str, Any]:
+    """The parameters that a game of OpenSpiel was made with, as pyspiel.load_game takes them."""
+    import pyspiel
+
+    parameters = pyspiel.game_parameters_from_string(str(spiel))
+    del parameters["name"]
+    return parameters
+
+
 def _parse(pyspiel: Any, rest: str) -> tuple[str, dict[str, Any]]:
-    # What OpenSpiel cannot read it reports on standard error too, so it gets only what it can.
+    # OpenSpiel also reports unreadable names on standard error, so the name is checked here first.
     rest = re.sub(r"\s*([(),=])\s*", r"\1", rest.strip())
     if not re.fullmatch(r"\w+(\(.*\))?", rest) or rest.count("(") != rest.count(")"):
         raise UnknownGame(f"openspiel:{rest} cannot be read; write it like openspiel:hex(board_size=5)")
@@ -138,7 +157,7 @@ def _kind_of(pyspiel: Any, name: str) -> Any:
 
 
 def _check(kind: Any, name: str) -> None:
-    """Refuse what the search cannot do, before anything is played."""
+    """Raise Unsuitable for a game that cannot be searched."""
     wants = (
         (kind.dynamics, "SEQUENTIAL", "players who move in turn"),
         (kind.chance_mode, "DETERMINISTIC", "no chance"),

@@ -1,7 +1,7 @@
 """Random numbers that are the same in compiled and in plain Python code.
 
-A generator is an array of one 64-bit word, so that it travels anywhere an array does and a fixed seed repeats
-on every machine: xorshift64 (Marsaglia, 2003), whose shifts and exclusive ors never overflow in NumPy scalars.
+A generator is an array of one 64-bit word, so kernels take it like any array, and a fixed seed gives the same numbers
+on every machine. It is xorshift64 (Marsaglia, 2003): shifts and exclusive ors never overflow in NumPy scalars.
 """
 
 import numpy as np
@@ -18,6 +18,11 @@ def generator(*seeds: int) -> np.ndarray:
         word = (word ^ word >> 27) * 0x94D049BB133111EB & _MASK
         word ^= word >> 31
     return np.array([word or 1], np.uint64)
+
+
+def derived_seed(*seeds: int) -> int:
+    """A seed below 2**31, computed from any number of integers; different integers give unrelated seeds."""
+    return int(generator(*seeds)[0] >> 33)
 
 
 def generators(seed: int, count: int) -> np.ndarray:

@@ -7,9 +7,9 @@ of `rules` when it is compiled. Nothing in this file needs Numba.
 
 Required of every game:
 
-    reset(rules, state, random)              write the initial position; `random` (see ludus.rng) for random set-ups
+    reset(rules, state, random)              write the initial position; `random` is an rng (see ludus.rng)
     to_move(rules, state)                    the player to move, from 0, or EVERYONE where all players move at once
-    legal(rules, state, player, actions)     write that player's legal action ids into `actions`, return how many
+    legal(rules, state, player, actions)     write that player's legal action ids into `actions`, return their number
     outcome(rules, state, values)            is the game over? then write every player's value, in [-1, 1]
 
 Where the game has positions in which one player moves:
@@ -22,15 +22,15 @@ Where the game has positions in which everyone moves (a player without a choice 
 
 Optional:
 
-    observe(rules, state, player, planes)    a network's input as that player sees it; `planes` arrives zeroed
+    observe(rules, state, player, planes)    write a network's input from that player's view; `planes` is zeroed
     symmetry(rules, state, which, image, actions, count)
                                              write into `image` the position under symmetry number `which`, and replace
                                              the first `count` ids in `actions` by their images; 0 is the identity
     graph(rules, state, player, actions, count, features, edges, sizes)
-                                             the same input as a graph: a row of `features` for every node, rows
-                                             (relation, from, to) of `edges`, and into `sizes` how many of both. The
-                                             last `count` nodes are the player's moves, in the order of `actions`
-    heuristic(rules, state, player)          a guess of that player's value, in [-1, 1]
+                                             write the position as a graph: a row of `features` for every node, a row
+                                             (relation, from, to) of `edges` for every edge, and the two numbers into
+                                             `sizes`. The last `count` nodes are the moves, in the order of `actions`
+    heuristic(rules, state, player)          an estimate of that player's value, in [-1, 1]
     fingerprint(rules, state)                64 bits, equal only for positions with the same future; without it the
                                              bytes of the state are hashed
 """
@@ -39,7 +39,7 @@ from types import FunctionType
 from typing import Any
 
 EVERYONE = -1
-"""What `to_move` returns where all players move at once."""
+"""The result of `to_move` where all players move at once."""
 
 SIGNATURES = {
     "reset": "rules, state, random",
@@ -55,18 +55,18 @@ SIGNATURES = {
     "fingerprint": "rules, state",
 }
 REQUIRED = ("reset", "to_move", "legal", "outcome")
-"""What every game has; and `play` or `play_together`, or both, as its positions need."""
+"""The functions that every game has. A game also has `play` or `play_together`, or both."""
 
 _namespaces: dict[type, dict[str, Any]] = {}
 
 
 def register(rules_class: type, namespace: dict[str, Any]) -> None:
-    """Say where the functions for `rules_class` are: a module's `__dict__`, or any dictionary by their names."""
+    """Register the functions for `rules_class`: a module's `__dict__`, or any dictionary from names to functions."""
     _namespaces[rules_class] = namespace
 
 
 def namespace_of(rules_class: type) -> dict[str, Any]:
-    """The names around the functions of this class of rules."""
+    """The dictionary of names that `rules_class` was registered with."""
     try:
         return _namespaces[rules_class]
     except KeyError:
@@ -74,14 +74,14 @@ def namespace_of(rules_class: type) -> dict[str, Any]:
 
 
 def implementation(rules_class: type, name: str) -> FunctionType | None:
-    """The game's own function of that name, or None where it has none."""
+    """The game's own function of that name, or None if it has none."""
     function = namespace_of(rules_class).get(name)
     # A game file may import the generic function itself; that is not an implementation.
     return function if isinstance(function, FunctionType) and function is not GENERIC.get(name) else None
 
 
 def generic(name: str, parameters: str) -> FunctionType:
-    """A function that hands over to the implementation for the class of its first argument."""
+    """A function that calls the implementation for the class of its first argument."""
     made: dict[str, Any] = {"implementation": implementation}
     first = parameters.split(",")[0]
     exec(
@@ -92,7 +92,7 @@ def generic(name: str, parameters: str) -> FunctionType:
         f"    return function({parameters})\n",
         made,
     )
-    made[name].__doc__ = f"Hands over to `{name}` of the game (or selection rule) that the first argument is of."
+    made[name].__doc__ = f"Call `{name}` of the game (or selection rule) of the first argument."
     made[name].__module__ = __name__
     GENERIC[name] = made[name]
     return made[name]

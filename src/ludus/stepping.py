@@ -1,12 +1,12 @@
-"""One position at a time: look at it, and step to the next. Runs as plain Python, and compiled (see ludus.native)."""
+"""Read one position, and step to the next. The functions run as plain Python and compiled (see ludus.native)."""
 
 from ludus.rules import EVERYONE, legal, outcome, play, play_together, to_move
 
 
 def inspect(rules, states, values, actions, counts):
-    """Learn all there is to know of states[0]: returns (is the game over, who moves).
+    """Read states[0]: returns (is the game over, the player to move or EVERYONE).
 
-    Fills `values` [players] where the game is over, else `actions` [players, most_legal] and `counts` [players].
+    Fills `values` [players] if the game is over, else `actions` [players, most_legal] and `counts` [players].
     """
     state = states[0]
     mover = EVERYONE

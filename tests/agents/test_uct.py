@@ -5,7 +5,7 @@ import pytest
 
 from ludus import make
 from ludus.agents import make_agent
-from ludus.agents.uct import steps_between
+from ludus.agents.search import steps_between
 from ludus.arena import play_game
 from ludus.errors import BadAgent
 

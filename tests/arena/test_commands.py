@@ -8,7 +8,6 @@ import pytest
 import ludus
 from ludus.agents import KINDS
 from ludus.agents.identity import identify
-from ludus.arena import play_match
 from ludus.arena.store import Store
 from ludus.cli import main
 
@@ -17,8 +16,10 @@ GAME = ludus.make("tictactoe")
 
 @pytest.fixture
 def run(capsys, monkeypatch, tmp_path):
-    """Run a command in an empty folder: (exit code, standard output, standard error)."""
+    """Run a command in an empty folder: (exit code, standard output, standard error without lines of progress)."""
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("ludus.terminal.bar.EVERY", 3600.0)
+    monkeypatch.setattr("ludus.terminal.arena.EVERY", 3600.0)
 
     def run(*arguments, typed=""):
         monkeypatch.setattr("sys.stdin", io.StringIO(typed))
@@ -34,7 +35,7 @@ def recorded(tmp_path):
     """A file with eight games between random and uct:30."""
     agents = ["random", "uct:30"]
     with Store(tmp_path / "results.sqlite") as store:
-        records = play_match(GAME, agents, 8, 1, opening=1).games
+        records = ludus.play_match(GAME, agents, 8, 1, openings=1, parallel=1).games
         store.add(GAME, [identify(agent, GAME) for agent in agents], records)
     return records
 
@@ -168,49 +169,44 @@ def test_replay_gives_the_reason_of_a_loss(run):
     assert "Lost by a crash, an illegal move or too much time: misbehaving:cheat 2." in run("ratings", "r.sqlite")[1]
 
 
-def test_stepping_through_a_game(run, recorded, monkeypatch):
-    from ludus.terminal import replay
-
-    def steps(typed):
-        monkeypatch.setattr("sys.stdin", io.StringIO(typed))
-        with Store.open("results.sqlite") as store:
-            replay.replay(GAME, store.game(1), step=True)
-
-    asked = []
-    answers = iter(["", "", "b", "nonsense", "0", "e"])
-    monkeypatch.setattr(replay, "read_line", lambda prompt: asked.append(prompt) or next(answers))
-    steps("")
-    last = len(recorded[0].moves)
-    assert [int(prompt.split()[0]) for prompt in asked] == [0, 1, 2, 1, 1, 0]
-    assert asked[0] == f"0 of {last}> "
-
-
 # --- mistakes ---------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (["arena", "uct"], "name the game of these agents: --game connect4"),
+        (["arena", "uct"], "name the game that these agents play, such as connect4"),
         (["arena", "runs/one", "-o", "rows=5"], "--option needs a --game"),
         (["arena", "nowhere"], "nowhere is not a run: it has no config.toml"),
         (["arena", "random", "--game", "tictactoe"], "the arena needs at least two different agents"),
-        (["arena", "uct", "--game", "tictactoe", "--series", "before:1"], "--series is about the checkpoints of a run"),
-        (["arena", "uct", "--game", "tictactoe", "--minutes", "0"], "--minutes must be above 0"),
-        (["arena", "uct", "--game", "tictactoe", "--parallel", "0"], "--parallel must be at least 1"),
+        (["arena", "uct", "--game", "tictactoe", "--series", "before:1"], "a series is about the checkpoints of a run"),
+        (["arena", "uct", "--game", "tictactoe", "--minutes", "0"], "minutes must be above 0"),
+        (["arena", "uct", "--game", "tictactoe", "--minutes", "nan"], "minutes must be above 0"),
+        (["arena", "uct", "--game", "tictactoe", "--parallel", "0"], "parallel must be at least 1"),
+        (["arena", "uct", "--game", "tictactoe", "--openings", "2000"], "openings must be 0 to 1,000 random plies"),
+        (["arena", "uct", "--game", "tictactoe", "--anchor-rating", "nan"], "anchor_rating must be a finite number"),
         (["arena", "human", "--game", "tictactoe"], "people cannot play in the arena"),
         (["arena"], "missing argument 'RUN|AGENT"),
         (["ratings"], "name a RUN or a FILE of results"),
         (["ratings", "nowhere.sqlite"], "there are no results at nowhere.sqlite yet"),
-        (["ratings", "results.sqlite", "--method", "elo"], "--method must be one of likelihood, seed, not 'elo'"),
-        (["ratings", "results.sqlite", "--plot-kind", "pie"], "--plot-kind must be one of learning"),
+        (["ratings", "results.sqlite", "--method", "elo"], "method must be one of likelihood, seed, not 'elo'"),
+        (["ratings", "results.sqlite", "--plot-kind", "pie"], "the kind of plot must be one of learning"),
         (["ratings", "results.sqlite", "--plot", "x.gif"], "ends in .png or .svg"),
         (["ratings", "results.sqlite", "--anchor", "uct:5"], "no agent is called 'uct:5' here"),
         (["ratings", "results.sqlite", "--game", "chess"], "holds no games of chess yet"),
+        (["ratings", "results.sqlite", "--anchor-rating", "inf"], "anchor_rating must be a finite number"),
         (["replay", "results.sqlite", "99"], "has no game 99; games are numbered from 1 to 8"),
-        (["match", "tictactoe", "random", "random", "--openings", "-1"], "--openings must be 0 or more plies"),
-        (["match", "tictactoe", "random", "random", "--parallel", "0"], "--parallel must be at least 1"),
-        (["match", "tictactoe", "human", "random", "--parallel", "2"], "need --parallel 1"),
+        (["replay", "results.sqlite", "9" * 30], "has no game 999999999999999999999999999999; games are numbered"),
+        (["match", "tictactoe", "random", "random", "--openings", "-1"], "openings must be 0 to 1,000 random plies"),
+        (
+            ["match", "tictactoe", "random", "random", "--openings", "9" * 12],
+            "openings must be 0 to 1,000 random plies",
+        ),
+        (["match", "tictactoe", "random", "random", "--parallel", "0"], "parallel must be at least 1"),
+        (["match", "tictactoe", "random", "random", "--parallel", "9999"], "at most 256 games at once"),
+        (["match", "tictactoe", "random", "random", "--move-limit", "nan"], "move_limit must be a time above 0"),
+        (["match", "tictactoe", "random", "random", "--games", "0"], "a multiple of 2 games"),
+        (["match", "tictactoe", "human", "random", "--parallel", "2"], "need one game at a time: parallel 1"),
         (["match", "tictactoe", "human", "random", "--results", "x.sqlite"], "games of people are not recorded"),
         (["match", "tictactoe", "solver", "uct", "--equal-time", "1s"], "solver cannot be given a time a move"),
         (["match", "tictactoe", "uct", "uct:5", "--equal-time", "5"], "--equal-time must be a time above 0"),
@@ -218,7 +214,8 @@ def test_stepping_through_a_game(run, recorded, monkeypatch):
             ["match", "tictactoe", "uct", "random", "--test", "--error", "0.7"],
             "the error must be above 0 and below 0.5",
         ),
-        (["match", "laststone", "uct", "random", "random", "--test"], "--test compares two agents"),
+        (["match", "tictactoe", "uct", "random", "--test", "--by", "1e9"], "at most 4000 points"),
+        (["match", "laststone", "uct", "random", "random", "--test"], "a sequential test compares two agents"),
         (["match", "tictactoe", "uct", "random", "--results", "broken.sqlite"], "is not a file of results"),
     ],
 )
@@ -238,7 +235,7 @@ def test_agents_of_this_process_play_in_it(run, monkeypatch):
 
     monkeypatch.setitem(KINDS, "mine", lambda spec, game, seed: RandomAgent("mine", seed))
     assert run("match", "tictactoe", "mine", "random", "--games", "2")[0] == 0
-    assert "--parallel 1" in run("match", "tictactoe", "mine", "random", "--parallel", "2")[2]
+    assert "parallel 1" in run("match", "tictactoe", "mine", "random", "--parallel", "2")[2]
 
 
 def test_the_arena_of_a_run(run, run_that_plays):

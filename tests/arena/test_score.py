@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from ludus.arena import wilson_interval
 from ludus.arena.score import score_of
+from ludus.intervals import wilson_interval
 
 
 def coverage(results, truth):
@@ -45,4 +45,4 @@ def test_the_ends_solve_the_equation_that_defines_them(mean, games):
 
 
 def test_a_score_in_words():
-    assert str(score_of([1, 1, 0.5, 0])) == "62.5 % (21.9 to 90.8)"
+    assert str(score_of(2.5, 4)) == "62.5 % (21.9 to 90.8)"

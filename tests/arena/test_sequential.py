@@ -102,10 +102,21 @@ def test_better_by_a_margin():
     assert verdicts(100, rounds=100, better=150, by=50)[0]["not better"] > 0.95
 
 
-@pytest.mark.parametrize("options", [{"by": 0}, {"by": -5}, {"error": 0}, {"error": 0.5}])
+@pytest.mark.parametrize("options", [{"by": 0}, {"by": -5}, {"by": 1e9}, {"error": 0}, {"error": 0.5}])
 def test_what_makes_no_test_is_refused(options):
     with pytest.raises(BadOption, match="must be above 0"):
         Sequential(**options)
+
+
+def test_the_largest_differences_are_computed():
+    for better in (-3999, 0, 3999):
+        test = Sequential(better=better, by=1)
+        for points in (0, 1, 2):
+            test.add(points)
+        assert np.isfinite(test.progress).all()
+    for better in (4000, float("nan"), float("-inf")):
+        with pytest.raises(BadOption, match="better must be within"):
+            Sequential(better=better, by=1)
 
 
 def test_points_out_of_range_are_refused():

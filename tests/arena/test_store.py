@@ -14,17 +14,17 @@ import pytest
 
 import ludus
 from ludus.agents.identity import identify
-from ludus.arena import play_match
 from ludus.arena.ratings import Tally
 from ludus.arena.record import GameRecord
 from ludus.arena.store import BadResults, Store, code_version
+from ludus.errors import Untrusted
 
 GAME = ludus.make("tictactoe")
 RANDOM, UCT = identify("random", GAME), identify("uct:50", GAME)
 
 
 def some_games(count=4, seed=1, **options):
-    return play_match(GAME, ["random", "uct:50"], count, seed, **options).games
+    return ludus.play_match(GAME, ["random", "uct:50"], count, seed, parallel=1, **options).games
 
 
 @pytest.fixture
@@ -33,7 +33,7 @@ def path(tmp_path):
 
 
 def test_games_come_back_as_they_were(path):
-    records = some_games(opening=2)
+    records = some_games(openings=2)
     with Store(path) as store:
         assert store.add(GAME, [RANDOM, UCT], records) == 4
     with Store.open(path) as store:
@@ -76,8 +76,9 @@ def test_games_of_a_start_are_recorded_together_or_not_at_all(path):
         assert store.add(GAME, [RANDOM, UCT], [whole, broken]) == 2  # and the file is as good as before
 
 
-def record(seats, values, seed):
-    return GameRecord(seed, seats, (), (), values, agent_seeds=(0,) * len(seats))
+def record(seats, values, seed, actions=None):
+    actions = (seed,) if actions is None else actions
+    return GameRecord(seed, seats, actions, tuple(map(str, actions)), values, agent_seeds=(0,) * len(seats))
 
 
 def test_tallies_are_seen_from_the_first_seat(path):
@@ -113,10 +114,18 @@ def test_a_game_of_ones_own_is_made_again(path, tmp_path):
     game = ludus.make(file)
     with Store(path) as store:
         store.add(game, [RANDOM, UCT], [record((0, 1), (1, -1), 1)])
-        assert store.rules()[0].make().made_by == (str(file), {})
-        file.write_text(source.replace('name = "tictactoe"', 'name, version = "tictactoe", 77'))
-        with pytest.raises(BadResults, match=r"is tictactoe\(\)v77 now"):
+        with pytest.raises(Untrusted, match=r"mine.py is Python code \(checksum [0-9a-f]{16}, no helper files\)"):
             store.rules()[0].make()
+        assert store.rules()[0].make(trust=True).spec == game.spec
+        moved = ludus.make(file.rename(tmp_path / "moved.py"))
+        store.add(moved, [RANDOM, UCT], [record((0, 1), (1, -1), 2)])
+        assert [each.games for each in store.rules()] == [2]
+        assert store.rules()[0].make(trust=True).spec == moved.spec
+        (tmp_path / "moved.py").write_text(source.replace('name = "tictactoe"', 'name, version = "tictactoe", 77'))
+        with pytest.raises(BadResults, match=r"moved.py has changed: its rules are .*; these are games of tictactoe"):
+            store.rules()[0].make(trust=True)
+        changed = ludus.make(tmp_path / "moved.py")
+        assert store.count_other_rules(changed.identity) == 0  # another version is another game
 
 
 # --- files that are no good -------------------------------------------------------------------------------------------
@@ -184,7 +193,8 @@ WRITER = """if True:
     sys.stdin.readline()
     with Store(path) as store:
         for seed in range(first, last):
-            pair = [GameRecord(seed, seats, (0, 1), ("a1", "b1"), (1.0, -1.0), 0, (5, 6)) for seats in ((0, 1), (1, 0))]
+            both = (0, 1), (1, 0)
+            pair = [GameRecord(seed, seats, (seed, 1), ("a1", "b1"), (1.0, -1.0), 0, (5, 6)) for seats in both]
             store.add(game, agents, pair)
             print(seed, flush=True)
 """

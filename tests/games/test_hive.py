@@ -747,7 +747,7 @@ def test_moves_with_spaces_are_told_apart_in_a_list():
 def test_json_goes_out_and_in():
     position = played("wS1;bP wS1-;wQ -wS1", FULL)
     told = json.loads(json.dumps(position.json))
-    assert told["options"] == {
+    assert told["game"]["options"] == {
         "expansions": "MLP",
         "repetition": False,
         "limit": 300,
@@ -895,8 +895,8 @@ def test_the_graph_joins_pieces_and_moves():
 
 
 def test_greedy_beats_random():
+    from ludus import play_match
     from ludus.agents import make_agent
-    from ludus.arena.match import play_match
 
     game = ludus.make("hive", limit=40, decide_at_limit=True).compile()
     result = play_match(game, [make_agent("greedy", game), make_agent("random", game)], 2, seed=1)

@@ -387,9 +387,9 @@ def test_heuristic_likes_colours_and_whole_ones_most():
 
 
 def test_greedy_beats_random():
-    from ludus.arena import play_match
+    from ludus import play_match
 
-    result = play_match(make("sevn", base=7), ["greedy", "random"], 10, seed=1)
+    result = play_match(make("sevn", base=7), ["greedy", "random"], 10, seed=1, parallel=1)
     assert result.tally(0) == (10, 0, 0)
 
 

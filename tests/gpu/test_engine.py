@@ -1,19 +1,20 @@
-"""What runs on a card: only where there is one."""
+"""The engine and the learner on a GPU: run only where there is one."""
 
 import numpy as np
 import pytest
 import torch
 
 import ludus
-from ludus.nets import make_network, sizes_of
 from ludus.nets.engines import TorchEngine
+from ludus.nets.evaluator import make_evaluator
+from ludus.nets.families import make_network
 from ludus.nets.rows import Rows, empty_rows
 from ludus.runs.config import Config, with_settings
 from ludus.runs.run import Run
-from ludus.train.learner import Learner
-from ludus.train.replay import Window
-from ludus.train.selfplay import SelfPlay
-from ludus.train.trainer import Trainer
+from ludus.training.learner import Learner
+from ludus.training.replay import Window
+from ludus.training.trainer import Trainer
+from ludus.training.worker import Worker
 
 pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs an NVIDIA GPU")
 CONFIG = with_settings(Config(), {"blocks": 3, "width": 16, "batch_size": 256, "simulations": 8, "considered_moves": 7})
@@ -30,39 +31,39 @@ def planes_of(rows: int, seed: int = 0) -> np.ndarray:
 
 def network_of(game: ludus.Game, seed: int):
     torch.manual_seed(seed)
-    return make_network("residual", sizes_of(game), blocks=3, width=16)
+    return make_network("residual", game, blocks=3, width=16)
 
 
 def rows_of(game: ludus.Game, count: int) -> Rows:
-    from ludus.search.forest import Uniform
-
-    return SelfPlay(game, CONFIG, Uniform(), 64, seed=1).play(count, 8)
+    evaluator = make_evaluator(game, network_of(game, 0), "torch")
+    return Worker(game, CONFIG, evaluator, 64, seed=1).play(count, 8)
 
 
 @pytest.mark.parametrize("rows", [64, 100, 512])
-def test_the_card_says_what_the_processor_says_also_with_new_weights(game, rows):
+def test_the_gpu_gives_the_answers_of_the_cpu_also_with_new_weights(game, rows):
     from ludus.gpu.engine import CudaEngine
 
-    card, processor = CudaEngine(), TorchEngine()
-    card.load(network_of(game, 0))
-    beside = card.beside()
+    gpu, cpu = CudaEngine(), TorchEngine()
+    gpu.load(network_of(game, 0))
+    assert gpu.unfused == []
+    shared = gpu.share()
     for seed in range(1, 4):
-        card.load(network_of(game, seed))
-        processor.load(network_of(game, seed))
-        for engine in (card, beside):
-            for mine, theirs in zip(engine.run(planes_of(rows)), processor.run(planes_of(rows)), strict=True):
+        gpu.load(network_of(game, seed))
+        cpu.load(network_of(game, seed))
+        for engine in (gpu, shared):
+            for mine, theirs in zip(engine.run(planes_of(rows)), cpu.run(planes_of(rows)), strict=True):
                 np.testing.assert_allclose(mine, theirs, atol=0.03)
 
 
 def test_an_engine_writes_into_no_other_memory(game):
     from ludus.gpu.engine import CudaEngine
 
-    card = CudaEngine()
-    card.load(network_of(game, 0))
-    card.run(planes_of(512))
+    gpu = CudaEngine()
+    gpu.load(network_of(game, 0))
+    gpu.run(planes_of(512))
     others = [torch.full((512, 2, 6, 7), 7.0, device="cuda") for _ in range(50)]
     for seed in range(3):
-        card.run(planes_of(512, seed))
+        gpu.run(planes_of(512, seed))
     torch.cuda.synchronize()
     assert all(bool((other == 7.0).all()) for other in others)
 
@@ -70,23 +71,23 @@ def test_an_engine_writes_into_no_other_memory(game):
 @pytest.mark.parametrize(
     "settings", [{}, {"soft_policy_weight": 1.0, "reply_policy_weight": 0.2}, {"roles": True}, {"network": "mlp"}]
 )
-def test_the_card_learns_what_the_processor_learns(game, settings):
+def test_the_gpu_learns_what_the_cpu_learns(game, settings):
     config = with_settings(CONFIG, settings)
-    window = Window(game, config, empty_rows(game.new_states(1), 2))
+    window = Window(config, empty_rows(game.new_states(1), 2))
     window.add(rows_of(game, 4000))
     learned = {}
     for device in ("cpu", "cuda"):
         torch.manual_seed(0)
         learner = Learner(game, config.make_network(game), config, device)
-        choose = np.random.default_rng(0)
-        learned[device] = [learner.learn(window, 20, i / 10, choose, lambda: False) for i in range(10)]
+        rng = np.random.default_rng(0)
+        learned[device] = [learner.learn(window.rows, 20, i / 10, rng) for i in range(10)]
     for mine, theirs in zip(learned["cuda"], learned["cpu"], strict=True):
         assert mine.policy == pytest.approx(theirs.policy, rel=0.03)
         assert mine.value == pytest.approx(theirs.value, rel=0.1)
     assert learned["cuda"][-1].policy < learned["cuda"][0].policy - 0.01
 
 
-def test_a_run_on_the_card_goes_on_where_it_was(game, tmp_path):
+def test_a_run_on_the_gpu_goes_on_where_it_was(game, tmp_path):
     settings = {
         "parallel_games": 64,
         "iteration_rows": 500,

@@ -1,4 +1,4 @@
-"""Searches on a card: the same, bit for bit, as on a processor."""
+"""Searches on a GPU: the same, bit for bit, as on the CPU."""
 
 import numpy as np
 import pytest
@@ -7,9 +7,10 @@ import torch
 import ludus
 from ludus.errors import Unsuitable
 from ludus.gpu.compiler import arrays_in, to_ptx
-from ludus.gpu.forest import aligned, begin_tree, grow_tree, show_tree
+from ludus.gpu.forest import aligned, begin_tree, grow_tree, make_forest, show_tree
 from ludus.native import kernel, part
-from ludus.nets.evaluator import NetworkEvaluator
+from ludus.nets.engines import CpuEngine
+from ludus.nets.evaluator import PlaneEvaluator
 from ludus.nets.network import sizes_of
 from ludus.runs.config import Config, with_settings
 from ludus.search import rounds
@@ -19,65 +20,72 @@ from ludus.search.noisy_puct import NoisyPuct
 from ludus.search.puct import Puct
 from ludus.search.tree import NOTHING
 from ludus.search.ucb1 import Ucb1
-from ludus.train.selfplay import SelfPlay
+from ludus.training.worker import Worker
 
-needs_card = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs an NVIDIA GPU")
+needs_gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs an NVIDIA GPU")
 
 
-class Exact:
-    """A network of sums so short that every machine adds them up to the same bits; planes are rounded as on a card."""
+class Exact(CpuEngine):
+    """A network of sums so short that every machine adds them up to the same bits; planes are rounded as on a GPU."""
 
     def __init__(self, game: ludus.Game):
         sizes = sizes_of(game)
-        draw = np.random.default_rng(0)
+        rng = np.random.default_rng(0)
         inputs = int(np.prod(sizes.observation))
         self.shape = (sizes.heads, sizes.actions)
-        self.weights = [draw.integers(-64, 65, (inputs, count)) / 32 for count in (np.prod(self.shape), sizes.outputs)]
-        if torch.cuda.is_available():
-            self.stream = torch.cuda.Stream()
-            self.there = [torch.tensor(weight, device="cuda", dtype=torch.float64) for weight in self.weights]
+        self.weights = [rng.integers(-64, 65, (inputs, count)) / 32 for count in (np.prod(self.shape), sizes.outputs)]
+
+    def load(self, network, calibration=None):
+        raise NotImplementedError
 
     def run(self, planes):
         rounded = torch.from_numpy(planes).flatten(1).to(torch.bfloat16).double().numpy()
         policy, values = (rounded @ weight for weight in self.weights)
         return policy.reshape(-1, *self.shape).astype(np.float32), np.clip(values / 16, -1, 1).astype(np.float32)
 
-    def runs(self, planes):
+
+class ExactOnGpu(Exact):
+    """The same network on a GPU, with the trees there too."""
+
+    def __init__(self, game: ludus.Game):
+        super().__init__(game)
+        self.stream = torch.cuda.Stream()
+        self.there = [torch.tensor(weight, device="cuda", dtype=torch.float64) for weight in self.weights]
+
+    def forward(self, planes):
         policy, values = (planes.flatten(1).double() @ weight for weight in self.there)
         return policy.unflatten(1, self.shape).float(), (values / 16).clamp(-1, 1).float()
 
-
-class NoCard:
-    def __init__(self, game):
-        self.run = Exact(game).run
+    def make_forest(self, game, rules, evaluator, observers, **sizes):
+        return make_forest(game, rules, evaluator, self, observers, **sizes)
 
 
 def positions_of(game, games):
     config = with_settings(Config(), {"simulations": 8, "opening_plies": 12, "search": "puct"})
-    return SelfPlay(game, config, NetworkEvaluator(game, NoCard(game)), games, 5).states
+    return Worker(game, config, PlaneEvaluator(game, Exact(game)), games, 5).states
 
 
 def searched(game, rule, games, simulations):
-    """What the processor's own search comes to."""
+    """The search on the CPU."""
     forest = Forest(game, rule, trees=games, nodes=simulations + 1, seed=3)
     forest.plant(positions_of(game, games))
-    forest.search(NetworkEvaluator(game, NoCard(game)), simulations=simulations)
+    forest.search(PlaneEvaluator(game, Exact(game)), simulations=simulations)
     return forest
 
 
-def assert_same(trees, edges, policy, processor):
-    """Do the roots of `trees`, and what was concluded there, equal those of the processor's forest?"""
-    assert processor.trees.done.mean() > 15
-    np.testing.assert_array_equal(trees.done, processor.trees.done)
-    np.testing.assert_array_equal(trees.random, processor.trees.random)
-    edges_there, policy_there = processor.conclude()
+def assert_same(trees, edges, policy, cpu):
+    """The roots of `trees`, and what was concluded there, must equal those of the forest on the CPU."""
+    assert cpu.trees.done.mean() > 15
+    np.testing.assert_array_equal(trees.done, cpu.trees.done)
+    np.testing.assert_array_equal(trees.random, cpu.trees.random)
+    edges_there, policy_there = cpu.conclude()
     np.testing.assert_array_equal(policy, policy_there)
     chosen = [
         np.where(each == NOTHING, NOTHING, arrays.edges["action"][each])
-        for arrays, each in ((trees, edges), (processor.trees, edges_there))
+        for arrays, each in ((trees, edges), (cpu.trees, edges_there))
     ]
     np.testing.assert_array_equal(*chosen)
-    for here, there in zip(trees.nodes[trees.root], processor.trees.nodes[processor.trees.root], strict=True):
+    for here, there in zip(trees.nodes[trees.root], cpu.trees.nodes[cpu.trees.root], strict=True):
         for field in ("visits", "mover", "solved", "counts", "value"):
             np.testing.assert_array_equal(here[field], there[field])
         if there["first"] == NOTHING:
@@ -85,7 +93,7 @@ def assert_same(trees, edges, policy, processor):
         for field in ("total", "visits", "action", "prior"):
             both = [
                 arrays.edges[field][root["first"] :][: root["counts"].sum()]
-                for arrays, root in ((trees, here), (processor.trees, there))
+                for arrays, root in ((trees, here), (cpu.trees, there))
             ]
             np.testing.assert_array_equal(*both)
 
@@ -121,10 +129,10 @@ def show_all(rule, grown, shown, edges, policy):
 
 
 @KINDS
-def test_what_a_card_does_is_the_processors_search(name, options, rule):
+def test_the_functions_for_a_gpu_do_the_search_of_the_cpu(name, options, rule):
     game = ludus.make(name, **options).compile()
     games, simulations = 40, 24
-    sizes, views = sizes_of(game), game.players if game.simultaneous else 1
+    sizes, observers = sizes_of(game), game.players if game.simultaneous else 1
     shown, whole = (Forest(game, rule, trees=games, nodes=nodes, seed=3) for nodes in (1, simulations + 1))
     for forest in (shown, whole):
         forest.trees, forest.buffer = (
@@ -133,20 +141,21 @@ def test_what_a_card_does_is_the_processors_search(name, options, rule):
     shown.plant(aligned(positions_of(game, games)))
     rounds.begin(shown.trees, isinstance(rule, Gumbel))
     wanted, budgets = np.full(games, simulations, np.int32), np.zeros(games, np.int32)
-    planes = np.zeros((games * views, *sizes.observation), np.float32)
+    planes = np.zeros((games * observers, *sizes.observation), np.float32)
     answers = Exact(game).run(planes)
     begin_all(shown.trees, whole.trees, np.ones(games, np.bool_), wanted, budgets)
-    for judged in range(simulations + 2):
-        if judged:
+    for evaluated in range(simulations + 2):
+        if evaluated:
             answers = Exact(game).run(planes)
         grow_all(game.rules, rule, whole.trees, whole.buffer, budgets, planes, *answers)
-    room = whole.trees.bonus.shape[1]
-    edges, policy = np.zeros((games, room // game.most_legal), np.int32), np.zeros((games, room), np.float32)
+    max_edges = whole.trees.bonus.shape[1]
+    edges = np.zeros((games, max_edges // game.most_legal), np.int32)
+    policy = np.zeros((games, max_edges), np.float32)
     show_all(rule, whole.trees, shown.trees, edges, policy)
     assert_same(shown.trees, edges, policy, searched(game, rule, games, simulations))
 
 
-def test_the_code_for_a_card_needs_nothing_else_and_takes_every_array():
+def test_the_code_for_a_gpu_needs_nothing_else_and_takes_every_array():
     game = ludus.make("tictactoe").compile()
     forest = Forest(game, Puct(1.5), trees=8, nodes=9)
     seen = [np.zeros((8, *shape), np.float32) for shape in (sizes_of(game).observation, (1, 9), (1,))]
@@ -157,38 +166,37 @@ def test_the_code_for_a_card_needs_nothing_else_and_takes_every_array():
     assert head.count(".param") == 1 + len(arrays_in(arguments))
 
 
-def test_rules_that_need_a_library_do_not_run_on_a_card():
+def test_rules_that_need_a_library_do_not_run_on_a_gpu():
     game = ludus.make("tictactoe").compile()
     forest = Forest(game, Ucb1(), trees=8, nodes=9)
     seen = [np.zeros((8, *shape), np.float32) for shape in (sizes_of(game).observation, (1, 9), (1,))]
-    with pytest.raises(Unsuitable, match=r"a card has no .*log"):
+    with pytest.raises(Unsuitable, match=r"a GPU has no .*log"):
         to_ptx(
             grow_tree, (game.rules, forest.rule, forest.trees, forest.buffer, np.zeros(8, np.int32), *seen), 8, "sm_80"
         )
 
 
-@needs_card
+@needs_gpu
 @KINDS
-def test_a_search_on_the_card_is_the_same_bit_for_bit(name, options, rule):
-    from ludus.gpu.forest import GpuForest
-
+def test_a_search_on_the_gpu_is_the_same_bit_for_bit(name, options, rule):
     game = ludus.make(name, **options).compile()
-    card = GpuForest(game, [rule], NetworkEvaluator(game, Exact(game)), trees=300, nodes=25, seed=3)
-    card.plant(positions_of(game, 300))
-    card.search(simulations=24)
-    assert_same(card.trees, *card.conclude(), searched(game, rule, 300, 24))
+    forest = PlaneEvaluator(game, ExactOnGpu(game)).make_forest([rule], trees=300, nodes=25, seed=3)
+    assert forest.on_gpu
+    forest.plant(positions_of(game, 300))
+    forest.search(simulations=24)
+    assert_same(forest.trees, *forest.conclude(), searched(game, rule, 300, 24))
 
 
-@needs_card
+@needs_gpu
 @pytest.mark.parametrize("settings", [{}, {"full_search_fraction": 0.3, "fast_simulations": 4}, {"search": "puct"}])
-def test_games_on_the_card_are_those_of_the_processor(settings):
+def test_games_on_the_gpu_are_those_of_the_cpu(settings):
     game = ludus.make("connect4").compile()
     config = with_settings(Config(), {"simulations": 12, "simulations_end": 16, **settings})
     played = []
-    for engine in (Exact(game), NoCard(game)):
-        worker = SelfPlay(game, config, NetworkEvaluator(game, engine), 100, seed=1)
+    for engine, on_gpu in ((ExactOnGpu(game), True), (Exact(game), False)):
+        worker = Worker(game, config, PlaneEvaluator(game, engine), 100, seed=1)
         played.append([worker.play(2000, simulations) for simulations in (12, 16)])
-    assert type(worker.forest) is Forest
+        assert worker.forest.on_gpu == on_gpu
     for mine, theirs in zip(*played, strict=True):
         for name, array in mine._asdict().items():
             np.testing.assert_array_equal(array, getattr(theirs, name), err_msg=name)

@@ -1,4 +1,4 @@
-"""A network as a card runs it, with the card's operations done by the processor: it says the same."""
+"""A network as a GPU runs it, with the GPU's operations done by the CPU: it gives the same answers."""
 
 from types import SimpleNamespace
 
@@ -7,8 +7,9 @@ import torch
 from torch.nn import functional
 
 import ludus
-from ludus.gpu.engine import folded, fused, linear_of_board
-from ludus.nets import make_network, sizes_of
+from ludus.gpu import fusion
+from ludus.gpu.fusion import fastest_fusion, fused, linear_of_board
+from ludus.nets.families import make_network
 from tests.nets.test_nets import lively
 from tests.nets.test_size_free import FRAMED, made, some_planes
 
@@ -37,13 +38,13 @@ LAYERS = SimpleNamespace(
 
 
 @pytest.fixture(autouse=True)
-def no_card(monkeypatch):
+def no_gpu(monkeypatch):
     monkeypatch.setattr(torch, "cudnn_convolution_relu", conv_relu)
     monkeypatch.setattr(torch, "cudnn_convolution_add_relu", conv_add_relu)
 
 
 def used_in(network, layers, planes):
-    """The operations of the fused network, which must say what the plain one says."""
+    """The operations of the fused network, whose answers must be those of the plain one."""
     joined = fused(network, layers)
     with torch.no_grad():
         for mine, theirs in zip(network(planes), joined(planes), strict=True):
@@ -55,7 +56,7 @@ def used_in(network, layers, planes):
 @pytest.mark.parametrize("name", ["cachex", FRAMED])
 def test_networks_free_of_sizes(name, layers):
     game = ludus.make(name)
-    used = used_in(folded(lively(made(game))), layers, torch.from_numpy(some_planes(game)))
+    used = used_in(lively(made(game)).folded(), layers, torch.from_numpy(some_planes(game)))
     if layers is None:
         assert (used.count(conv_relu), used.count(conv_add_relu)) == (4, 3)  # stem, two blocks, value; three blocks
 
@@ -63,7 +64,45 @@ def test_networks_free_of_sizes(name, layers):
 @pytest.mark.parametrize("kind", ["residual", "conv", "mlp"])
 def test_networks_of_one_size(kind):
     game = ludus.make("connect4")
-    network = folded(lively(make_network(kind, sizes_of(game, further=1), blocks=3, width=8)))
+    network = lively(make_network(kind, game, blocks=3, width=8, auxiliary=1)).folded()
     used = used_in(network, LAYERS, torch.from_numpy(some_planes(game)))
     expected = {"residual": (1, 1, 2), "conv": (0, 1, 2), "mlp": (0, 0, 0)}[kind]
     assert tuple(map(used.count, (pool_and_add, convolve_planes, linear_of_board))) == expected
+
+
+def broken(*arguments):
+    raise RuntimeError("cannot compile")
+
+
+def wrong(x, bias, weight, offset):
+    return 1.5 * pool_and_add(x, bias, weight, offset)
+
+
+@pytest.mark.parametrize(
+    ("layer", "reasons"),
+    [
+        (pool_and_add, []),
+        (wrong, ["Triton's layers: its answers differ from those of the plain network"]),
+        (broken, ["Triton's layers: RuntimeError: cannot compile"]),
+    ],
+)
+def test_a_fusion_that_fails_or_errs_is_not_taken_and_says_why(monkeypatch, layer, reasons):
+    monkeypatch.setattr(fusion, "_layers", lambda: SimpleNamespace(**{**vars(LAYERS), "pool_and_add": layer}))
+    exact = lively(make_network("residual", ludus.make("connect4"), blocks=3, width=8)).folded()
+    network = lively(make_network("residual", ludus.make("connect4"), blocks=3, width=8)).folded().to(torch.bfloat16)
+    network.load_state_dict(exact.state_dict())
+    made, found = fastest_fusion(network, exact, "cpu")
+    assert found == reasons
+    used = [node.target for node in made.graph.nodes]
+    assert (layer in used) == (not reasons)
+    assert used.count(conv_add_relu) == 3
+
+
+def test_where_nothing_can_be_fused_the_plain_network_runs(monkeypatch):
+    monkeypatch.setattr(torch, "cudnn_convolution_add_relu", broken)
+    monkeypatch.setattr(fusion, "_layers", broken)
+    exact = lively(make_network("residual", ludus.make("connect4"), blocks=1, width=8)).folded()
+    network = lively(make_network("residual", ludus.make("connect4"), blocks=1, width=8)).folded().to(torch.bfloat16)
+    made, reasons = fastest_fusion(network, exact, "cpu")
+    assert made is network
+    assert [reason.partition(":")[0] for reason in reasons] == ["Triton's layers", "fusion by cuDNN"]

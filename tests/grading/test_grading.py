@@ -14,14 +14,15 @@ from ludus.agents import make_agent
 from ludus.cli import main
 from ludus.errors import BadOption, Unsuitable
 from ludus.grading import drawing
-from ludus.grading.drawing import BitBully, Solver, draw_positions
+from ludus.grading.drawing import draw_positions
 from ludus.grading.grades import ALL, Mean, _mean, grade_moves, moves_of
 from ludus.grading.positions import PHASES, BadPositions, Known, Positions, at_most, read_positions, write_positions
+from ludus.grading.truth import BitBully, Solver
 from ludus.runs.config import Config, with_settings
 from ludus.runs.run import Run
 from ludus.search.solver import solve
-from ludus.train.trainer import Trainer
-from tests.train.small import SMALL
+from ludus.training.trainer import Trainer
+from tests.training.small import SMALL
 
 TICTACTOE = ludus.make("tictactoe")
 CONNECT4 = ludus.make("connect4", rows=4, columns=4)
@@ -447,12 +448,12 @@ def test_positions_need_no_file(run):
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (["uct", "laststone"], "laststone cannot be solved: that takes two players"),
+        (["uct", "laststone"], "laststone cannot be solved: that needs two players"),
         (["human", "tictactoe"], "people are not graded"),
         (["nobody", "tictactoe"], "no agent is called 'nobody'"),
         (["zero:nowhere", "tictactoe"], "nowhere is not a run"),
-        (["random", "tictactoe", "--count", "0"], "--count must be at least 1, not 0"),
-        (["random", "tictactoe", "--count", "2"], "--count must be at least 3"),
+        (["random", "tictactoe", "--count", "0"], "count must be at least 1 and at most 100,000, not 0"),
+        (["random", "tictactoe", "--count", "2"], "count must be at least 3"),
         (["random", "tictactoe", "--limit", "5"], "--limit must be a time above 0"),
         (["random", "tictactoe", "--positions", "no/such/p.txt"], "there is no folder no/such"),
         (["random", "tictactoe", "--positions", "broken.txt"], "broken.txt is not a file of positions"),

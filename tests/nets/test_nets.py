@@ -8,10 +8,9 @@ import torch
 
 import ludus
 from ludus.errors import BadOption, Unsuitable
-from ludus.gpu.engine import folded
-from ludus.nets import make_network, sizes_of
 from ludus.nets.engines import OnnxEngine, TorchEngine, has_onnx, make_engine
 from ludus.nets.evaluator import make_evaluator
+from ludus.nets.families import make_network
 from ludus.search.forest import Forest
 from ludus.search.puct import Puct
 
@@ -37,7 +36,7 @@ def lively(network):
 def test_onnx_gives_what_torch_gives(kind, blocks, width, roles):
     if not has_onnx():
         pytest.skip("ONNX Runtime is not installed")
-    network = lively(make_network(kind, sizes_of(ludus.make("connect4"), roles), blocks=blocks, width=width))
+    network = lively(make_network(kind, ludus.make("connect4"), blocks=blocks, width=width, roles=roles))
     planes = np.random.default_rng(0).random((5, 2, 6, 7), np.float32)
     found = []
     for engine in (OnnxEngine(), TorchEngine()):
@@ -49,13 +48,13 @@ def test_onnx_gives_what_torch_gives(kind, blocks, width, roles):
         assert np.allclose(mine, theirs, atol=1e-5)
     with torch.no_grad():
         for whole, part in zip(
-            network(torch.from_numpy(planes)), folded(network)(torch.from_numpy(planes)), strict=True
+            network(torch.from_numpy(planes)), network.folded()(torch.from_numpy(planes)), strict=True
         ):
             assert torch.allclose(whole, part, atol=1e-5)
 
 
 def test_new_weights_change_the_answers():
-    network = make_network("residual", sizes_of(ludus.make("connect4")), blocks=1, width=8)
+    network = make_network("residual", ludus.make("connect4"), blocks=1, width=8)
     engine = make_engine("auto", network)
     planes = np.ones((2, 2, 6, 7), np.float32)
     before = engine.run(planes)[0].copy()
@@ -64,12 +63,12 @@ def test_new_weights_change_the_answers():
 
 
 def test_what_does_not_fit_is_refused():
-    sizes = sizes_of(ludus.make("connect4"))
+    game = ludus.make("connect4")
     for kind, message in (("deep", "no network is called"), ("graph", "needs a game with a graph")):
         with pytest.raises(BadOption, match=message):
-            make_network(kind, sizes, blocks=1, width=8)
+            make_network(kind, game, blocks=1, width=8)
     with pytest.raises(BadOption, match="two dimensions"):
-        make_network("residual", sizes_of(ludus.make(LINE)), blocks=1, width=8)
+        make_network("residual", ludus.make(LINE), blocks=1, width=8)
     with pytest.raises(BadOption, match="no engine is called"):
         make_engine("steam")
     if not torch.cuda.is_available():
@@ -87,7 +86,7 @@ def answers(game, network, positions):
 
 def test_logits_go_along_the_legal_list_and_values_to_the_mover():
     game = ludus.make("connect4")
-    network = lively(make_network("residual", sizes_of(game), blocks=1, width=8))
+    network = lively(make_network("residual", game, blocks=1, width=8))
     full = game.start()
     for _ in range(6):
         full = full.play("a")
@@ -106,7 +105,7 @@ def test_logits_go_along_the_legal_list_and_values_to_the_mover():
 
 def test_three_players_get_their_values_from_the_viewer_on():
     game = ludus.make("laststone")
-    network = lively(make_network("mlp", sizes_of(game), blocks=1, width=8))
+    network = lively(make_network("mlp", game, blocks=1, width=8))
     position = game.start().play(game.start().actions[0])
     _, forest = answers(game, network, [position])
     with torch.no_grad():
@@ -117,7 +116,7 @@ def test_three_players_get_their_values_from_the_viewer_on():
 
 def test_where_everyone_moves_each_player_looks_for_itself():
     game = ludus.make("roshambo")
-    network = lively(make_network("mlp", sizes_of(game, roles=True), blocks=1, width=8))
+    network = lively(make_network("mlp", game, blocks=1, width=8, roles=True))
     roots, forest = answers(game, network, [game.start()])
     for player in range(2):
         with torch.no_grad():
@@ -129,7 +128,7 @@ def test_where_everyone_moves_each_player_looks_for_itself():
 
 def test_a_graph_network_judges_moves_by_their_nodes():
     game = ludus.make(LINE).compile()
-    network = lively(make_network("graph", sizes_of(game), blocks=3, width=16))
+    network = lively(make_network("graph", game, blocks=3, width=16))
     positions = [game.start(), game.start().play("c"), game.start().play("a").play("e")]
     together, forest = answers(game, network, positions)
     for i, position in enumerate(positions):

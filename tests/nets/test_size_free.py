@@ -8,10 +8,9 @@ import torch
 
 import ludus
 from ludus.errors import BadOption
-from ludus.gpu.engine import folded
-from ludus.nets import make_network, sizes_of
 from ludus.nets.engines import OnnxEngine, TorchEngine, has_onnx
-from ludus.nets.network import places_of
+from ludus.nets.families import make_network
+from ludus.nets.network import places_of, sizes_of
 from ludus.nets.residual import Residual
 from ludus.nets.size_free import Places, SizeFree
 from ludus.runs.config import Config, with_settings
@@ -27,8 +26,8 @@ SIZES = [
 ]
 
 
-def made(game, roles=False, blocks=3, width=8, further=0):
-    return make_network("residual", sizes_of(game, roles, further, size_free=True), blocks=blocks, width=width)
+def made(game, roles=False, auxiliary=0):
+    return make_network("residual", game, blocks=3, width=8, size_free=True, roles=roles, auxiliary=auxiliary)
 
 
 def some_planes(game, count=4):
@@ -58,7 +57,7 @@ def test_one_set_of_weights_for_two_sizes_in_all_engines(name, small, large, rol
             engine.load(network)
             found.append(engine.run(planes))
         with torch.no_grad():
-            found.append([each.numpy() for each in folded(network)(torch.from_numpy(planes))])
+            found.append([each.numpy() for each in network.folded()(torch.from_numpy(planes))])
         policy, values = found[1]
         assert policy.shape == (4, 2 if roles else 1, game.actions)
         assert values.shape == (4, 1)
@@ -112,12 +111,12 @@ def test_places_are_where_the_mover_sees_the_board_change(name, options):
     """The stone that a move puts down appears at its place, or there the piece that it moves goes away: for both
     players, as each sees the board."""
     game = ludus.make(name, **options)
-    choose = np.random.default_rng(3)
+    rng = np.random.default_rng(3)
     seen = [0, 0]
     for _ in range(4):
         position = game.start()
         while not position.is_over:
-            mover, action = position.to_move, int(choose.choice(position.actions))
+            mover, action = position.to_move, int(rng.choice(position.actions))
             kind, row, column = game.places[0, action].tolist()
             after = position.play(action)
             change = after.observe(mover)[0] - position.observe(mover)[0]
@@ -141,14 +140,14 @@ def test_seats_have_planes_of_their_own_with_roles_only():
     assert both.shape == (2, 10, 3)
     assert (both[1] - both[0]).tolist() == [[2, 0, 0]] * 10
     game.places = np.concatenate([game.places, game.places[:, ::-1]])
-    sizes = sizes_of(game, further=1, size_free=True)
-    assert (sizes.heads, sizes.further) == (2, 2)
-    network = lively(made(game, further=1))
+    sizes = sizes_of(game, auxiliary=1, size_free=True)
+    assert (sizes.heads, sizes.auxiliary) == (2, 2)
+    network = lively(made(game, auxiliary=1))
     assert network.policy.planes.weight.shape[0] == 2
     with torch.no_grad():
-        policy, _, further = network.see(torch.from_numpy(some_planes(game)))
+        policy, _, auxiliary = network.forward_all(torch.from_numpy(some_planes(game)))
     assert torch.equal(policy[:, 0].flip(1), policy[:, 1])
-    assert torch.equal(further[:, 0].flip(1), further[:, 1])
+    assert torch.equal(auxiliary[:, 0].flip(1), auxiliary[:, 1])
 
 
 def test_a_masked_board_looks_the_same_in_every_frame():

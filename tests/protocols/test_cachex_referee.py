@@ -130,17 +130,17 @@ def test_an_action_on_a_stone_loses_for_blue_too(player):
 
 
 @pytest.mark.parametrize("where", ["start", "action", "turn"])
-def test_too_much_processor_time_loses(player, where):
+def test_too_much_cpu_time_loses(player, where):
     slow = player("slow.py", **{where: "while True: pass"})
     result = referee(4, slow, player(), Limits(seconds=0.3, patience=120.0))
-    assert (result.winner, result.reason) == ("blue", "red used more than its 0.3 s of processor time")
+    assert (result.winner, result.reason) == ("blue", "red used more than its 0.3 s of CPU time")
     assert result.seconds["red"] < 5
 
 
 def test_time_is_that_of_the_whole_game(player):
     line = "import time; end = time.process_time() + 0.2\n        while time.process_time() < end: pass"
     result = referee(8, player(), player("steady.py", action=line), Limits(seconds=0.9, patience=120.0))
-    assert (result.winner, result.reason) == ("red", "blue used more than its 0.9 s of processor time")
+    assert (result.winner, result.reason) == ("red", "blue used more than its 0.9 s of CPU time")
     assert 6 <= len(result.position.played) <= 10
 
 

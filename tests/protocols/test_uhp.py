@@ -1,9 +1,12 @@
 """The Universal Hive Protocol: what goes in, what comes out."""
 
 import io
+import os
 import re
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 from random import Random
 
@@ -33,7 +36,7 @@ def test_info(engine):
     transcript(engine, f"> info\nid Ludus {ludus.__version__}\nMosquito;Ladybug;Pillbug\nok")
 
 
-NEWGAME = r"""
+NEWGAME = """
 > newgame
 Base;NotStarted;White[1]
 ok
@@ -47,7 +50,13 @@ ok
 Base;InProgress;White[2];wS1;bS1 wS1-
 ok
 > newgame Base;InProgress;White[3];wS1;bS1 wS1-
-err position text, character 17: after these moves it is the turn White[2], not 'White[3]'
+Base;InProgress;White[2];wS1;bS1 wS1-
+ok
+> newgame Base;WhiteWins;nonsense;wS1;bS1 wS1-;
+Base;InProgress;White[2];wS1;bS1 wS1-
+ok
+> newgame Base+M;NotStarted
+Base+M;NotStarted;White[1]
 ok
 > newgame Base;InProgress;White[2];wS1;bQ wS1-
 err position text, character 30: 'bQ wS1-': the queen cannot be the first piece
@@ -55,7 +64,10 @@ ok
 > newgame Chess
 err position text, character 1: 'Chess' is not a game type: Base, or Base+ and letters of M, L and P
 ok
-> play wQ -wS1
+> newgame	Base;InProgress;White[2];wS1;bS1	wS1-
+Base;InProgress;White[2];wS1;bS1 wS1-
+ok
+> play	wQ	 -wS1
 Base;InProgress;Black[2];wS1;bS1 wS1-;wQ -wS1
 ok
 """
@@ -159,18 +171,19 @@ Base;NotStarted;White[1]
 ok
 """
 
-OPTIONS = r"""
+OPTIONS = """
 > options
 Agent;enum;greedy;greedy;greedy;uct;random
 Seed;int;0;0;0;2147483647
 Horizon;int;8;8;0;1000
 Repetition;bool;False;False
 Checks;bool;True;True
+ReportIntermediateBestMoves;bool;False;False
 ok
 > options get Seed
 Seed;int;0;0;0;2147483647
 ok
-> options set seed 7
+> options 	 set	seed 7
 Seed;int;7;0;0;2147483647
 ok
 > options get seed
@@ -195,7 +208,7 @@ ok
 err Checks must be one of True False, not 'perhaps'
 ok
 > options get Speed
-err there is no option 'Speed'; there are Agent Seed Horizon Repetition Checks
+err there is no option 'Speed'; there are Agent Seed Horizon Repetition Checks ReportIntermediateBestMoves
 ok
 > options get
 err it is options, options get NAME or options set NAME VALUE
@@ -215,9 +228,6 @@ ok
 > newgame Base;InProgress;White[4];wS1;bS1 wS1-;wS2 -wS1;bS2 bS1-;wB1 -wS2;bB1 bS2-
 Base;InProgress;White[4];wS1;bS1 wS1-;wS2 -wS1;bS2 bS1-;wB1 -wS2;bB1 bS2-
 ok
-> bestmove
-err bestmove needs time hh:mm:ss or depth N
-ok
 > bestmove time
 err a time is written as hh:mm:ss, such as 00:00:05, not ''
 ok
@@ -231,7 +241,7 @@ ok
 err bestmove depth takes a whole number from 1 to 20, not '99'
 ok
 > bestmove speed 1
-err bestmove needs time hh:mm:ss or depth N
+err it is bestmove, bestmove time hh:mm:ss or bestmove depth N
 ok
 """
 
@@ -306,7 +316,7 @@ def test_help_names_every_command(engine):
 
 
 @pytest.mark.parametrize("agent", ["greedy", "random"])
-@pytest.mark.parametrize("budget", ["time 00:00:01", "depth 3", "TIME 0:00:00.5"])
+@pytest.mark.parametrize("budget", ["time 00:00:01", "depth 3", "TIME\t0:00:00.5", ""])
 def test_the_best_move_is_a_valid_one(agent, budget):
     engine = Engine(agent)
     engine.answer("newgame Base+MLP;InProgress;White[2];wS1;bS1 wS1-")
@@ -376,8 +386,102 @@ def test_no_line_ends_the_engine(engine):
         noise = "".join(random.choice(letters) for _ in range(random.randrange(6)))
         line = random.choice((line[:at] + line[to:], line[:at] + noise + line[to:], noise, line + line[at:to]))
         answer = engine.answer(line)
-        assert answer[-1] == "ok"
+        assert answer[-1] == "ok" if line.strip() else answer == []
         assert all("\n" not in each and "Traceback" not in each for each in answer)
+
+
+def test_empty_lines_are_ignored(engine):
+    for line in ("", "\n", " \t \r\n"):
+        assert engine.answer(line) == []
+
+
+LOST = (  # black's queen is lost, but bS1 wS2/ holds out
+    "Base;InProgress;Black[24];wA1;bA1 /wA1;wA2 \\wA1;bA2 -bA1;wG1 -wA2;bA3 bA1\\;wQ wA2/;bQ bA3\\;wA3 wA1-;bA2 wQ/;"
+    "wA3 bQ\\;bB1 -bA1;wB1 wA1-;bB2 bB1\\;wB2 -wG1;bA2 \\wB2;wG2 /wB2;bS1 -bQ;wG2 wB2/;bA3 \\wQ;wB2 /bA2;bA3 /wB1;"
+    "wB1 bA3-;bG1 /bS1;wG3 wG2/;bG2 \\bA2;wG3 wB2-;bS2 bG2/;wS1 wB2\\;bG3 /bB1;wS1 -bG3;bS2 \\wB2;wB2 /bS2;bG2 \\bB1;"
+    "wA1 bQ-;bG1 \\bQ;wS2 wB1-;bS1 wA3\\;wA1 bS1/;bB2 bG3;wS2 bQ-;bB2 bB1\\;wS1 -bQ;bG1 bB1/;wG1 \\bQ;bG3 wQ/;wA1 /bQ"
+)
+
+
+def loses_at_once(position):
+    return any(after.is_over and after.values[0] > 0 for after in map(position.play, position.actions))
+
+
+def test_a_lost_position_is_defended_as_long_as_possible():
+    engine = Engine("uct")
+    engine.answer(f"newgame {LOST}")
+    (defence,) = [move for move in engine.position.moves if not loses_at_once(engine.position.play(move))]
+    for seed in range(3):
+        engine.answer(f"options set Seed {seed}")
+        assert engine.answer("bestmove depth 6") == [defence, "ok"]
+    assert engine.answer("bestmove time 00:00:01") == [defence, "ok"]
+
+
+def test_intermediate_best_moves_are_an_option():
+    said = []
+    engine = Engine("uct", say=said.extend)
+    engine.answer(f"newgame {LOST}")
+    engine.answer("bestmove depth 1")
+    assert said == []
+    engine.answer("options set ReportIntermediateBestMoves true")
+    engine.answer("bestmove depth 1")
+    assert said
+    for line in said:
+        move, depth, score = line.split(";")
+        assert move in engine.position.moves
+        assert int(depth) >= 1
+        assert re.fullmatch(r"-?[01]\.[0-9]{2}", score)
+
+
+def test_a_cancelled_search_answers_with_its_best_move_and_keeps_the_game():
+    engine = Engine("uct")
+    engine.answer("newgame Base;InProgress;White[2];wS1;bS1 wS1-")
+    engine.reporter = lambda: lambda search: engine.cancelled.set()  # as soon as the search has begun
+    engine.answer("options set ReportIntermediateBestMoves true")
+    began = time.perf_counter()
+    move, end = engine.answer("bestmove time 01:00:00")
+    assert time.perf_counter() - began < 10
+    assert end == "ok"
+    assert engine.answer(f"play {move}")[0].startswith("Base;InProgress;Black[2]")
+
+
+def test_a_cancelled_perft_is_told():
+    engine = Engine("random")
+    engine.answer("newgame")
+    engine.cancelled.clear = engine.cancelled.set
+    assert engine.answer("perft 9")[0].startswith("err stopped after")
+
+
+def test_a_long_game_string_is_read_in_time():
+    engine = Engine("random", limit=1000)
+    moves = ["wS1", "bS1 wS1-", "wQ -wS1", "bQ bS1-"]
+    there_and_back = ["wQ \\wS1", "bQ bS1\\", "wQ -wS1", "bQ bS1-"]
+    engine.answer("newgame")
+    text = ";".join(["Base", "InProgress", "White[1]", *moves, *there_and_back * 5000])
+    for command in (f"newgame {text}", f"play {text}", f"newgame Base;InProgress;White[1]{';' * 20_000}"):
+        began = time.process_time()
+        assert engine.answer(command)[-1] == "ok"
+        assert time.process_time() - began < 2
+    with pytest.raises(ludus.LudusError):
+        ludus.make("hive").parse(text)
+    assert time.process_time() - began < 4
+
+
+def test_a_pillbug_is_spoken_of_only_where_there_is_one():
+    engine = Engine("random")
+    engine.answer("newgame Base+MLP;InProgress;White[3];wS1;bS1 wS1-;wQ -wS1;bQ bS1-")
+    assert engine.answer("play bS1 wQ-") == ["invalidmove bS1 belongs to black", "ok"]
+    opening = "wS1;bS1 wS1-;wQ -wS1;bQ bS1-"
+    engine.answer(f"newgame Base+MLP;InProgress;White[5];{opening};wP -wQ;bA1 bQ-;wA1 -wP;bA2 bQ/")
+    assert engine.answer("play bA1 wP/") == [
+        "invalidmove bA1 belongs to black, and no pillbug of white's can throw it",
+        "ok",
+    ]
+    engine.answer(f"newgame Base+MLP;InProgress;White[5];{opening};wM -wQ;bP bQ-;wA1 -wM;bA1 bQ/")
+    assert engine.answer("play bP wM/") == [
+        "invalidmove bP belongs to black, and no mosquito of white's can throw it",
+        "ok",
+    ]
 
 
 # --- The program ------------------------------------------------------------------------------------------------------
@@ -397,6 +501,59 @@ def test_the_end_of_the_input_ends_the_program_quietly():
     assert done.returncode == 0
     assert done.stderr == b""
     assert done.stdout.count(b"ok\n") == 3
+
+
+ENGINE = "import sys; from ludus.cli import main; sys.exit(main(['uhp', '--agent', sys.argv[1]]))"
+
+
+def test_output_is_utf_8_whatever_the_console():
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii:strict", "PYTHONUTF8": "0", "LC_ALL": "C"}
+    typed = "fl\u00fcge\nexit\n".encode()
+    done = subprocess.run(
+        [sys.executable, "-c", ENGINE, "random"], input=typed, capture_output=True, env=environment, timeout=60
+    )
+    assert done.returncode == 0, done.stderr
+    assert "err there is no command 'fl\u00fcge'; help lists them\n" in done.stdout.decode("utf-8")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals as on Unix")
+def test_an_interrupt_cancels_the_search_and_not_the_engine():
+    pipe = subprocess.PIPE
+    engine = subprocess.Popen(
+        [sys.executable, "-c", ENGINE, "uct"], stdin=pipe, stdout=pipe, stderr=pipe, text=True, bufsize=1
+    )
+
+    def answer():
+        lines = []
+        while not lines or lines[-1] != "ok":
+            lines.append(engine.stdout.readline().rstrip("\n"))
+        return lines[:-1]
+
+    def ask(line):
+        engine.stdin.write(f"{line}\n")
+        return answer()
+
+    try:
+        assert answer()[0].startswith("id Ludus")
+        (text,) = ask("newgame Base;InProgress;White[2];wS1;bS1 wS1-")
+        engine.send_signal(signal.SIGINT)  # between searches
+        assert ask("options set ReportIntermediateBestMoves True")
+        began = time.perf_counter()
+        engine.stdin.write("bestmove time 01:00:00\n")
+        assert ";" in engine.stdout.readline()  # the search is under way
+        engine.send_signal(signal.SIGINT)
+        *_, move = answer()
+        assert time.perf_counter() - began < 30
+        assert ask(f"play {move}")[0].startswith(text.replace("White[2]", "Black[2]"))
+        ask("exit")
+        engine.stdin.close()
+        assert engine.wait(30) == 0
+        assert engine.stderr.read() == ""
+    finally:
+        engine.kill()
+        engine.wait()
+        for stream in (engine.stdin, engine.stdout, engine.stderr):
+            stream.close()
 
 
 def test_the_session_on_the_page_goes_as_it_says(capsys):

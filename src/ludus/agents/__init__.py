@@ -1,7 +1,20 @@
-"""Who plays: agents by name, each a file."""
+"""Agents, by name: each kind is a module with a function `make`."""
 
 from ludus.agents.agent import Agent, Choice, Progress
 from ludus.agents.budget import Budget
 from ludus.agents.naming import KINDS, make_agent
+from ludus.agents.search import SearchAgent, Thinking, think
+from ludus.agents.snapshot import Snapshot
 
-__all__ = ["KINDS", "Agent", "Budget", "Choice", "Progress", "make_agent"]
+__all__ = [
+    "KINDS",
+    "Agent",
+    "Budget",
+    "Choice",
+    "Progress",
+    "SearchAgent",
+    "Snapshot",
+    "Thinking",
+    "make_agent",
+    "think",
+]

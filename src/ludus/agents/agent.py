@@ -1,4 +1,8 @@
-"""What an agent is: given a position and a budget, it answers with a move and with what it thought."""
+"""What an agent is: given a position and a budget, it answers with a move and with what it expects.
+
+Anything with `name`, `choose` and `new_game` is an agent, foreign programs behind a class of one's own included.
+Agents that grow a search tree offer more, see `ludus.agents.search`.
+"""
 
 from __future__ import annotations
 
@@ -13,41 +17,49 @@ from ludus.rules import EVERYONE
 if TYPE_CHECKING:
     from ludus.game import Position
 
-Progress = Callable[[float], None]
-"""Called while an agent thinks, with the part of its budget that is spent, from 0 to 1; without a budget, never."""
+Progress = Callable[[float], object]
+"""Called while an agent thinks, with the fraction of its budget that is spent, from 0 to 1.
+
+It asks the agent to answer now, with its best move so far, by returning False. An agent that thinks in one go may
+never call it.
+"""
 
 
 @dataclass(frozen=True)
 class Choice:
-    """A move, and what the agent thought; what it did not think about is None.
+    """A move, and what the agent knows about it; None stands for what the agent does not know.
 
-    `visits`, `values` and `policy` are aligned with `actions`, all in the view of `player`.
+    `visits`, `values`, `policy` and `priors` are aligned with `actions`, all in the view of `player`.
     """
 
     player: int
     action: int
-    """That player's action id."""
+    """The player's action id."""
     move: str
-    """The same in notation."""
+    """The action in notation."""
     actions: list[int] | None = None
+    """The player's legal actions, in the game's order."""
     visits: list[int] | None = None
+    """The number of simulations that began with each action."""
     values: list[float] | None = None
-    """What each action is worth, in [-1, 1]; NaN for those never looked at."""
+    """The value of each action, in [-1, 1]; NaN for an action that was not searched."""
     policy: list[float] | None = None
-    """How likely the agent finds, or makes, each action."""
+    """The probability of each action, as the agent would play it or learn it."""
     value: float | None = None
     """The result that the player can expect, in [-1, 1]."""
     line: list[str] = field(default_factory=list)
-    """The principal variation, in notation: what everybody is expected to play, from this move on."""
+    """The principal variation in notation: the moves that are expected from all players, this one first."""
     simulations: int = 0
-    """Simulations run, or positions looked at, for this move."""
+    """Simulations run, or positions searched, for this move."""
     seconds: float = 0.0
     solved: bool = False
-    """Is `value` proven?"""
+    """True if `value` is proven."""
+    priors: list[float] | None = None
+    """The probability that a network gave each action before the search."""
 
 
 class Agent(Protocol):
-    """Who plays."""
+    """A player. The same object plays one game at a time, in one thread at a time."""
 
     name: str
 
@@ -58,15 +70,18 @@ class Agent(Protocol):
         player: int | None = None,
         progress: Progress | None = None,
     ) -> Choice:
-        """A move for a player (by default the one to move; where everyone moves at once it must be said)."""
+        """A move for `player`, by default the player to move. Where everyone moves at once, `player` is required."""
 
     def new_game(self, seed: int) -> None:
-        """Forget what was, draw from this seed from now on, and get ready: what takes long only once (compiling) is
-        done here, so that no clock runs meanwhile. An agent fresh from make_agent need not be told."""
+        """Forget earlier games, draw random numbers from this seed from now on, and get ready.
+
+        Work that is done once (compiling, loading) is done here, so that no clock runs meanwhile. An agent fresh from
+        make_agent may be asked for a move without this call.
+        """
 
 
 def player_asked(position: Position, player: int | None) -> int:
-    """For whom a choice is to be made in this position."""
+    """The player for whom a choice is made: `player`, or the one to move. Raises where that player has no choice."""
     if position.is_over:
         raise IllegalMove("the game is over: there is nothing to choose")
     if player is None:

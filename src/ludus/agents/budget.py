@@ -1,4 +1,4 @@
-"""How long an agent may think: so many simulations, or so many seconds."""
+"""How long an agent may think: a number of simulations, a time, or until it is stopped."""
 
 from __future__ import annotations
 
@@ -15,14 +15,16 @@ CLOCKS = {"ms": 0.001, "s": 1.0, "min": 60.0}
 
 @dataclass(frozen=True)
 class Budget:
-    """One of the two; both, and whichever is spent first ends the search."""
+    """A limit in simulations, in seconds, or both: then the one that is reached first ends the search."""
 
     simulations: int | None = None
     seconds: float | None = None
+    infinite: bool = False
+    """No limit: a search ends when it is stopped, when the position is solved, or when its memory is full."""
 
     def __post_init__(self) -> None:
-        if self.simulations is None and self.seconds is None:
-            raise BadAgent("a budget needs simulations or seconds")
+        if self.infinite != (self.simulations is None and self.seconds is None):
+            raise BadAgent("a budget needs simulations or seconds, or it is infinite")
         if self.simulations is not None and not 0 < self.simulations <= MOST_SIMULATIONS:
             raise BadAgent(f"a budget must be from 1 to {MOST_SIMULATIONS} simulations, not {self.simulations}")
         if self.seconds is not None and not 0 < self.seconds < math.inf:
@@ -30,9 +32,11 @@ class Budget:
 
     @classmethod
     def of(cls, given: Budget | str | int) -> Budget:
-        """A budget from what people write: 10000, "10k", "1M"; "2s", "500ms", "1min"."""
+        """A budget from what people write: 10000, "10k", "1M"; "2s", "500ms", "1min"; "infinite"."""
         if isinstance(given, Budget):
             return given
+        if given == "infinite":
+            return cls(infinite=True)
         found = re.fullmatch(r"\s*([-+]?[0-9_]*\.?[0-9]+)\s*([a-zA-Z]*)\s*", str(given))
         if found:
             number, unit = float(found[1].replace("_", "")), found[2]
@@ -45,6 +49,8 @@ class Budget:
         )
 
     def __str__(self) -> str:
+        if self.infinite:
+            return "infinite"
         parts = []
         if self.simulations is not None:
             parts.append(str(self.simulations))
@@ -54,5 +60,5 @@ class Budget:
 
 
 def looks_like_budget(text: str) -> bool:
-    """Does somebody mean a budget by this, be it a good one or not?"""
+    """True if the text is meant as a budget, a valid one or not."""
     return re.fullmatch(r"\s*[-+]?[0-9._]+\s*[a-zA-Z]*\s*", text) is not None

@@ -1,4 +1,4 @@
-"""A person at the terminal. `ludus play` gives more: undo, hints, what the other side thinks."""
+"""A person at the terminal, for matches. `ludus play` offers more: undo, hints, the agents' expectations."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class HumanAgent:
 
 
 def read_line(prompt: str) -> str:
-    """What the person types; Quit where the input has ended."""
+    """A line that the person types; raises Quit at the end of the input."""
     if sys.stdin.isatty():
         with contextlib.suppress(ImportError):
             import readline  # noqa: F401  (arrow keys and the lines typed before)
@@ -68,7 +68,7 @@ def read_line(prompt: str) -> str:
         print()
         raise Quit from None
     if not sys.stdin.isatty():
-        print(line)  # as it would stand there had it been typed
+        print(line)  # a terminal would have shown it while it was typed
     return line.strip()
 
 

@@ -12,6 +12,7 @@ import hashlib
 import importlib
 import inspect
 import platform
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -105,9 +106,9 @@ def with_time(name: str, seconds: float) -> str:
 def labels(identities: Iterable[tuple[str, str]]) -> dict[str, str]:
     """A label for each identity, from pairs of (text, label): two that share one get a mark to tell them apart."""
     texts = dict(identities)
-    shared = [label for label in texts.values() if list(texts.values()).count(label) > 1]
+    shared = Counter(texts.values())
     return {
-        text: f"{label} #{_digest(text.encode())[:4]}" if label in shared else label for text, label in texts.items()
+        text: f"{label} #{_digest(text.encode())[:4]}" if shared[label] > 1 else label for text, label in texts.items()
     }
 
 
@@ -136,9 +137,9 @@ def _network(spec: Spec, game: Game) -> tuple[str, int, str]:
     """The folder of the run, the checkpoint, and the digest of its weights."""
     from ludus.agents.zero import run_named
     from ludus.runs.files import BadRun
-    from ludus.runs.run import open_run
+    from ludus.runs.run import open_checkpoint
 
-    run, checkpoint = open_run(run_named(spec), game)
+    run, checkpoint = open_checkpoint(run_named(spec), game)
     known = run.checkpoints()
     if checkpoint is None:
         checkpoint = known[-1] if known else None

@@ -2,14 +2,14 @@
 
     random                  any legal move
     greedy                  the best move by the game's heuristic, one move ahead
-    adversarial:3           alpha-beta, so many plies ahead, over the same heuristic
-    uct:10000  uct:2s       tree search with random playouts, so many simulations or seconds a move
-    uct:1000:c=0.7          ... with options (see ludus.agents.uct)
+    adversarial:3           alpha-beta over the same heuristic, three plies ahead
+    uct:10000  uct:2s       tree search with random playouts, 10000 simulations or 2 seconds a move
+    uct:1000:c=0.7          the same with an option (ludus.agents.uct lists them)
     solver                  perfect play; solver:10s gives up after 10 seconds
     human                   asks on the terminal
-    zero:RUN  zero:RUN:2s   tree search with the network of a training run (see ludus.agents.zero)
-    policy:RUN              that network alone, without search
-    rollout:RUN:100         tree search whose playouts that network plays
+    zero:RUN  zero:RUN:2s   tree search with the network of a training run (ludus.agents.zero lists its options)
+    policy:RUN              the network of a run alone, without search
+    rollout:RUN:100         tree search whose playouts the network of a run plays
 
 A part is a budget, an option as key=value, or a word (a file, for kinds that take one).
 """
@@ -45,7 +45,7 @@ KINDS: dict[str, str | Factory] = {
     "policy": "ludus.agents.policy",
     "rollout": "ludus.agents.rollout",
 }
-"""Every kind of agent: its factory, or the module whose `make` is one, loaded when it is first asked for."""
+"""Every kind of agent: its factory, or the module with the factory `make`, which is loaded when it is first needed."""
 
 
 @dataclass
@@ -88,7 +88,7 @@ class Spec:
 
 
 def parse(text: str) -> Spec:
-    """Take an agent's name apart; whether its parts fit the kind is for the kind to say."""
+    """Take an agent's name apart. The kind checks later whether the parts fit it."""
     kind, *parts = text.strip().split(":")
     if kind not in KINDS:
         close = difflib.get_close_matches(kind, KINDS, 1)

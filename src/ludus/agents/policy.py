@@ -1,4 +1,9 @@
-"""The network of a run by itself: plays the move that it likes best, without any search."""
+"""The network of a run without a search: plays the move with the highest probability.
+
+policy:RUN           the latest checkpoint of a run        policy:RUN@40   checkpoint 40
+sample=yes           draw the move from the network's policy
+engine=onnx          the engine that runs the network: auto, onnx, torch, cuda
+"""
 
 from __future__ import annotations
 
@@ -24,7 +29,7 @@ OPTIONS = {"sample": yes_or_no, "engine": engine_name}
 
 
 class PolicyAgent:
-    """One look of the network. `sample=yes` draws the move from its policy; where everyone moves at once, always."""
+    """One evaluation by the network. Where everyone moves at once, the move is always drawn from the policy."""
 
     def __init__(self, game: Game, evaluator: Any, name: str = "policy", seed: int = 0, sample: bool = False):
         self.game, self.evaluator, self.name, self.sample = game, evaluator, name, sample

@@ -1,10 +1,11 @@
-"""Tree search whose playouts the network plays: the network proposes, the end of the game judges.
+"""Tree search whose playouts are played by a network: its policy draws the moves, the result is the value.
 
 rollout:RUN:100      simulations (or seconds) a move; other parts as for zero
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,8 +14,9 @@ from ludus.agents.budget import Budget
 from ludus.agents.zero import OPTIONS, ZeroAgent, load_evaluator
 from ludus.native import below, kernel, uniform
 from ludus.rng import generators
-from ludus.rules import EVERYONE, outcome, play, play_together, to_move
+from ludus.rules import outcome, to_move
 from ludus.search.batch import Batch
+from ludus.search.random_play import play_joint
 from ludus.search.tree import list_moves
 
 if TYPE_CHECKING:
@@ -50,10 +52,7 @@ def draw_and_play(rules, batch_states, movers, actions, counts, logits, random, 
                     break
             joint[block] = chosen
             begin += count
-        if movers[k] == EVERYONE:
-            play_together(rules, batch_states[k], joint)
-        else:
-            play(rules, batch_states[k], joint[0])
+        play_joint(rules, batch_states[k], joint)
 
 
 @kernel
@@ -69,11 +68,13 @@ def inspect_all(rules, states, movers, actions, counts, values, over):
 
 
 class RolloutEvaluator:
-    """The network's logits, and for values the results of games that it plays on from the leaves."""
+    """The network's logits, and as values the results of games that it plays on from the leaves."""
 
     def __init__(self, game: Game, evaluator: Any, seed: int = 0):
         self.game, self.evaluator = game.compile(), evaluator
         self.random = generators(seed, 1)
+        self.poll: Callable[[], None] = lambda: None
+        """Called after each ply of the playouts; it may raise to end the search."""
 
     def evaluate(self, batch: Batch) -> None:
         self.evaluator.evaluate(batch)
@@ -97,18 +98,23 @@ class RolloutEvaluator:
             rows = rows[~over]
             games = Batch(*(np.ascontiguousarray(array[~over]) for array in games))
             if len(rows):
+                self.poll()
                 self.evaluator.evaluate(games)
 
 
 class RolloutAgent(ZeroAgent):
-    """The playouts too are drawn from the seed of the game."""
+    """A ZeroAgent whose evaluator plays games on. They are drawn from the seed of the game too."""
+
+    evaluator: RolloutEvaluator
 
     def new_game(self, seed: int) -> None:
         super().new_game(seed)
-        self.evaluator.random = generators(seed, 1)  # type: ignore[union-attr]
+        self.evaluator.random = generators(seed, 1)
 
 
 def make(spec: Spec, game: Game, seed: int) -> RolloutAgent:
     options = spec.read_options(OPTIONS)
     evaluator = RolloutEvaluator(game, load_evaluator(spec, game, options.pop("engine", "auto")), seed)
-    return RolloutAgent(game, evaluator, spec.text, spec.budget or BUDGET, seed, **options)
+    agent = RolloutAgent(game, evaluator, spec.text, spec.budget or BUDGET, seed, **options)
+    evaluator.poll = agent.poll
+    return agent

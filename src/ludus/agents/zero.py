@@ -1,10 +1,10 @@
-"""Tree search with a trained network, as AlphaZero does it.
+"""Tree search with a trained network, the method of AlphaZero.
 
 zero:RUN             the latest checkpoint of a run, 400 simulations a move
 zero:RUN@40          checkpoint 40          zero:RUN:800   zero:RUN:2s   simulations or seconds a move
 c=1.5                weight of the network's policy: more follows it further
-batch=8              positions that the network judges at once
-engine=onnx          what runs the network: auto, onnx, torch, cuda
+batch=8              positions that the network evaluates at once
+engine=onnx          the engine that runs the network: auto, onnx, torch, cuda
 memory=256MB  reuse=no   as for uct
 
 The run may be one of another board size, if its network is free of sizes (`graph`, or `residual` with `size_free`).
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from ludus.agents.budget import Budget
 from ludus.agents.naming import number_from_0, size, whole_from_1, yes_or_no
-from ludus.agents.uct import UctAgent
+from ludus.agents.search import SearchAgent
 from ludus.errors import BadAgent
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 BUDGET = Budget(simulations=400)
 
 
-class ZeroAgent(UctAgent):
+class ZeroAgent(SearchAgent):
     """PUCT over the policy and the values of a network."""
 
     def __init__(
@@ -43,14 +43,14 @@ class ZeroAgent(UctAgent):
         reuse: bool = True,
         batch: int = 8,
     ):
-        super().__init__(game, name, budget or BUDGET, seed, c, memory=memory, reuse=reuse)
-        self.evaluator, self.batch = evaluator, batch
+        super().__init__(game, name, budget or BUDGET, seed, reuse)
+        self.evaluator, self.c, self.memory, self.batch = evaluator, c, memory, batch
 
-    def _make_forest(self, nodes: int | None) -> Forest:
+    def make_forest(self, nodes: int | None) -> Forest:
         from ludus.search.forest import Forest
         from ludus.search.puct import Puct
 
-        # As many leaves at once as a small part of the search: more would be chosen before their siblings are known.
+        # At most a sixteenth of the search at once: more leaves would be chosen before their siblings are known.
         few = self.batch if self.budget.simulations is None else max(1, min(self.batch, self.budget.simulations // 16))
         return Forest(self.game, Puct(self.c), nodes=nodes, memory=self.memory, batch=few, seed=self.seed)
 
@@ -58,9 +58,9 @@ class ZeroAgent(UctAgent):
 def load_evaluator(spec: Spec, game: Game, engine: str) -> Any:
     """The evaluator of the run that an agent's name gives as RUN or RUN@CHECKPOINT."""
     from ludus.nets.evaluator import make_evaluator
-    from ludus.runs.run import open_run
+    from ludus.runs.run import open_checkpoint
 
-    run, checkpoint = open_run(run_named(spec), game)
+    run, checkpoint = open_checkpoint(run_named(spec), game)
     network, _ = run.load_player(checkpoint)
     return make_evaluator(game, network, engine)
 
@@ -72,11 +72,10 @@ def run_named(spec: Spec) -> str:
 
 
 def engine_name(text: str) -> str:
-    from ludus.nets.engines import ENGINES
+    from ludus.nets.engines import EXACT_ENGINE_NAMES
 
-    exact = [name for name in ENGINES if name != "int8"]
-    if text not in exact:
-        raise ValueError(f"one of {', '.join(exact)}")
+    if text not in EXACT_ENGINE_NAMES:
+        raise ValueError(f"one of {', '.join(EXACT_ENGINE_NAMES)}")
     return text
 
 

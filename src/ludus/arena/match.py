@@ -1,154 +1,222 @@
-"""Matches: every start is played as many times as there are seats, with the agents moved on by one seat each time.
+"""Matches: each start is played once for every seat, and the agents move on by one seat each time.
 
-Everything follows from the match's seed: the starts, the openings, and a seed for each agent in each game. So a match
-is repeated exactly by its seed, on any number of processes, and its games differ all the same.
+Everything random follows from the seed of the match: the starts, the openings, and a seed for each agent in each game.
+The same seed repeats a match exactly, on any number of processes.
 """
 
 from __future__ import annotations
 
+import contextlib
+import math
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ludus.agents import Agent, make_agent
-from ludus.arena.play import Listener, play_game, play_task
-from ludus.arena.record import GameRecord, Task, derived, tasks_of
-from ludus.arena.score import Score, score_of
+from ludus.agents import Agent
+from ludus.agents.human import Quit
+from ludus.agents.identity import identify, takes_run, with_time
+from ludus.arena.events import GameEnded, MatchEvent, MatchFinished, MatchStarted, MovePlayed, VerdictReached
+from ludus.arena.openings import check_opening
+from ludus.arena.play import Listener, play_task
+from ludus.arena.record import GameRecord, tasks_of
+from ludus.arena.remote import MOVE_LIMIT, RemoteAgent, agent_for
+from ludus.arena.result import MatchResult, pair_points
+from ludus.arena.store import Store
+from ludus.arena.workers import Workers, can_work, warm_up
 from ludus.errors import BadAgent, BadOption
-from ludus.game import Game
+from ludus.machine import cpu_count
+from ludus.stopping import Stop, is_stopped
 
 if TYPE_CHECKING:
     from ludus.arena.record import Thought
-    from ludus.game import Position
+    from ludus.arena.sequential import Sequential
+    from ludus.game import Game, Position
 
-Progress = Callable[["MatchResult", int], None]
-"""Called after every move, with the result so far and the plies of the game under way: 0 where one has just ended."""
+GAMES = 20
+"""Default number of games."""
+MOST_GAMES = 10_000
+"""Default number of games of a match with a sequential test, which usually ends long before."""
+MOST_PARALLEL = 256
+"""Upper limit for the number of games at once."""
 
 
-@dataclass
-class MatchResult:
-    """A match, finished or under way."""
+class Match:
+    """A match whose arguments were checked and that can be played."""
 
-    game: str
-    """Its identity."""
-    agents: list[str]
-    players: int
-    planned: int
-    """How many games there will be."""
-    seed: int
-    games: list[GameRecord] = field(default_factory=list)
-    seconds: float = 0.0
-
-    def values(self, agent: int, seat: int | None = None) -> list[float]:
-        """What an agent got, game by game; only from one seat, if given."""
-        return [
-            value
-            for game in self.games
-            for player, value in enumerate(game.values)
-            if game.seats[player] == agent and seat in (None, player)
+    def __init__(
+        self,
+        game: Game,
+        agents: Sequence[Agent | str],
+        games: int | None = None,
+        seed: int = 0,
+        *,
+        test: Sequential | None = None,
+        openings: int = 0,
+        parallel: int | None = None,
+        equal_time: float | None = None,
+        move_limit: float = MOVE_LIMIT,
+        results: Path | str | None = None,
+    ):
+        self.game, self.seed, self.openings = game, seed, check_opening(openings)
+        self.move_limit, self.results = check_move_limit(move_limit), results
+        if equal_time is not None:
+            agents = [with_time(_name(agent), equal_time) for agent in agents]
+        self.agents = [
+            agent_for(agent, game, move_limit=move_limit) if isinstance(agent, str) else agent for agent in agents
         ]
+        check_agents(game, self.agents)
+        if test is not None and game.players != 2:
+            raise BadOption(f"a sequential test compares two agents; {game.name} has {game.players} players")
+        if games is None:
+            games = (GAMES if test is None else MOST_GAMES) // game.players * game.players
+        check_games(game, games)
+        self.names = [_fixed(agent, game) if isinstance(agent, str) else agent.name for agent in agents]
+        self.parallel = self._games_at_once(parallel, agents)
+        self.identities = [identify(_name(agent), game) for agent in agents] if results is not None else []
+        shown = [agent if isinstance(agent, str) else agent.name for agent in agents]
+        fresh = None if test is None else test.fresh()
+        self.result = MatchResult(game.identity, shown, game.players, games, seed, fresh)
 
-    def tally(self, agent: int, seat: int | None = None) -> tuple[int, int, int]:
-        """Wins, draws and losses: results above 0, of 0 and below."""
-        values = self.values(agent, seat)
-        wins, losses = sum(value > 0 for value in values), sum(value < 0 for value in values)
-        return wins, len(values) - wins - losses, losses
+    def _games_at_once(self, given: int | None, agents: Sequence[Agent | str]) -> int:
+        elsewhere = all(isinstance(agent, str) for agent in agents) and can_work(self.names)
+        if given is None:
+            # At least two: an agent that fails can lose its game only in a process of its own.
+            given = max(2, cpu_count()) if elsewhere else 1
+        if check_parallel(given) > 1 and not elsewhere:
+            raise BadOption("people, and agents that exist in this process only, need one game at a time: parallel 1")
+        return given
 
-    def score(self, agent: int) -> Score:
-        """A win counts 1, a draw 1/2; where there are not two players, a value from -1 to 1 counts 0 to 1."""
-        values = self.values(agent)
-        if self.players == 2:
-            values = [(value > 0) - (value < 0) for value in values]
-        return score_of([(value + 1) / 2 for value in values])
+    def play(self, on_event: Callable[[MatchEvent], None] | None = None, stop: Stop | None = None) -> MatchResult:
+        """Play the match. The games that have ended are kept when it is stopped."""
+        tell = on_event or (lambda event: None)
+        result = self.result
+        with contextlib.ExitStack() as stack:
+            store = None if self.results is None else stack.enter_context(Store(self.results))
+            result.recorded = None if store is None else 0
+            for agent in self.agents:
+                if isinstance(agent, RemoteAgent):
+                    stack.callback(agent.close)
+            self._get_ready()
+            tell(MatchStarted(result, self.parallel))
+            try:
+                for record in self._records(tell, stop):
+                    start = result.add(record)
+                    tell(GameEnded(record, result))
+                    if start and store is not None:
+                        added = store.add(self.game, self.identities, start)
+                        result.recorded = (result.recorded or 0) + added
+                        result.known += len(start) - added
+                    if start and result.test is not None and (verdict := result.test.add(pair_points(start))):
+                        result.ending = "decided"
+                        tell(VerdictReached(verdict, result))
+                        break
+                else:
+                    result.ending = "finished" if result.played == result.planned else "stopped"
+            except Quit:
+                result.ending = "left"
+        tell(MatchFinished(result))
+        return result
+
+    def _get_ready(self) -> None:
+        """Compile the code that the agents need, so that this takes no time of a move."""
+        if self.parallel > 1:
+            warm_up(self.names, self.game)
+        else:
+            for index, agent in enumerate(self.agents):
+                if not isinstance(agent, RemoteAgent):  # these get ready in their processes, before each game
+                    agent.new_game(index)
+
+    def _records(self, tell: Callable[[MatchEvent], None], stop: Stop | None) -> Iterator[GameRecord]:
+        """The records of the games as they end, in the order of their numbers."""
+        result = self.result
+        tasks = tasks_of(tuple(self.names), result.planned, self.seed, self.openings)
+        began = time.perf_counter()
+
+        def moved(plies: int) -> None:
+            result.seconds = time.perf_counter() - began
+            tell(MovePlayed(result, plies))
+
+        if self.parallel > 1:
+            with Workers(self.game, min(self.parallel, result.planned), self.move_limit) as workers:
+                for record in workers.play(tasks, stop):
+                    result.seconds = time.perf_counter() - began
+                    if record is None:
+                        moved(workers.plies)
+                    else:
+                        yield record
+            return
+        watcher = _Watcher(moved, stop)
+        for task in tasks:
+            for agent in self.agents:
+                if isinstance(agent, RemoteAgent):
+                    agent.start()  # it may have ended since the last game
+            try:
+                record = play_task(self.game, task, self.agents, watcher, strict=True)
+            except _Stopped:
+                return
+            result.seconds = time.perf_counter() - began
+            yield record
 
 
-def play_match(
-    game: Game,
-    agents: Sequence[Agent | str],
-    games: int,
-    seed: int = 0,
-    progress: Progress | None = None,
-    result: MatchResult | None = None,
-    *,
-    parallel: int = 1,
-    opening: int = 0,
-    move_limit: float | None = None,
-    after_start: Callable[[MatchResult], bool] | None = None,
-) -> MatchResult:
-    """A match of so many games between as many agents as the game has players, each given by its name or itself.
-
-    `result` (from new_match) is filled as the games end: so somebody who stops the match still has those played. Games
-    begin after an `opening` of so many random plies. `after_start` is called whenever a start was played from all
-    seats, and ends the match by False.
-
-    With `parallel` above 1, so many games are played at once, in processes of their own, by agents given by name. There
-    an agent that fails, or takes longer than `move_limit` seconds over a move, loses the game; here, its exception is
-    raised.
-    """
-    match = result or new_match(game, agents, games, seed)
-    names = tuple(agent if isinstance(agent, str) else agent.name for agent in agents)
-    tasks = tasks_of(names, games, seed, opening)
-    began = time.perf_counter()
-
-    def tell(plies: int) -> None:
-        match.seconds = time.perf_counter() - began
-        if progress is not None:
-            progress(match, plies)
-
-    if parallel > 1:
-        records = _in_processes(game, tasks, parallel, move_limit, tell)
-    else:
-        made = [make_agent(agent, game) if isinstance(agent, str) else agent for agent in agents]
-        records = (play_task(game, task, made, _Counter(tell), strict=True) for task in tasks)
-    for record in records:
-        match.games.append(record)
-        tell(0)
-        whole = len(match.games) % game.players == 0
-        if whole and after_start is not None and not after_start(match):
-            break
-    return match
+class _Stopped(Exception):
+    """The stop signal was set during a game."""
 
 
-def _in_processes(
-    game: Game, tasks: list[Task], parallel: int, move_limit: float | None, tell: Callable[[int], None]
-) -> Iterator[GameRecord]:
-    from ludus.arena.workers import MOVE_LIMIT, Workers
+class _Watcher(Listener):
+    """Reports the plies of a game, and ends it when the stop signal is set."""
 
-    with Workers(game, min(parallel, len(tasks)), move_limit or MOVE_LIMIT) as workers:
-        for record in workers.play(tasks):
-            if record is None:
-                tell(workers.plies)
-            else:
-                yield record
+    def __init__(self, moved: Callable[[int], None], stop: Stop | None):
+        self.moved, self.stop = moved, stop
 
-
-class _Counter(Listener):
-    """Counts the plies of a game."""
-
-    def __init__(self, tell: Callable[[int], None]):
-        self.tell = tell
+    def asks(self, player: int) -> None:
+        if is_stopped(self.stop):
+            raise _Stopped
 
     def played(self, position: Position, thoughts: tuple[Thought, ...]) -> None:
-        self.tell(len(position.history))
+        self.moved(len(position.history) - 1)
 
 
-def new_match(game: Game, agents: Sequence[Agent | str], games: int, seed: int = 0) -> MatchResult:
-    """A match before its first game, if it can be played at all."""
+def _name(agent: Agent | str) -> str:
+    if not isinstance(agent, str):
+        raise BadAgent(f"{agent.name} must be given by its name here: an equal time and recorded games need it")
+    return agent
+
+
+def _fixed(name: str, game: Game) -> str:
+    """The name with its current checkpoint: a run may write a newer one while the match is played."""
+    return identify(name, game).name if takes_run(name) else name
+
+
+def check_agents(game: Game, agents: Sequence[Agent]) -> None:
+    """BadAgent unless there is one agent for each player."""
     seats = game.players
     if len(agents) != seats:
         raise BadAgent(
             f"{game.name} has {seats} player{'s' * (seats != 1)}: a match needs as many agents, not {len(agents)}"
         )
-    if games < 1 or games % seats:
-        raise BadOption(
-            f"a match of {game.name} needs a multiple of {seats} games, as every start is played from each seat, "
-            f"not {games}"
-        )
-    if len({id(agent) for agent in agents if not isinstance(agent, str)}) < sum(not isinstance(a, str) for a in agents):
+    if len({id(agent) for agent in agents}) < seats:
         raise BadAgent("every seat needs an agent of its own: make a second one of the same name")
-    names = [agent if isinstance(agent, str) else agent.name for agent in agents]
-    return MatchResult(game.identity, names, seats, games, seed)
 
 
-__all__ = ["GameRecord", "MatchResult", "derived", "new_match", "play_game", "play_match"]
+def check_games(game: Game, games: int) -> None:
+    """BadOption unless every start can be played from each seat."""
+    if games < 1 or games % game.players:
+        raise BadOption(
+            f"a match of {game.name} needs a multiple of {game.players} games, as every start is played from each "
+            f"seat, not {games}"
+        )
+
+
+def check_parallel(games: int) -> int:
+    """A number of games at once that a user gave; BadOption if it is out of range."""
+    if not 1 <= games <= MOST_PARALLEL:
+        raise BadOption(f"parallel must be at least 1 and at most {MOST_PARALLEL} games at once, not {games}")
+    return games
+
+
+def check_move_limit(seconds: float) -> float:
+    """A time limit for a move that a user gave; BadOption if it is out of range."""
+    if not 0 < seconds < math.inf:
+        raise BadOption(f"move_limit must be a time above 0 seconds, not {seconds:g}")
+    return seconds

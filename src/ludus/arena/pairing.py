@@ -1,13 +1,13 @@
-"""Who plays next: the pair whose games are expected to tell most about the ratings, for what they cost.
+"""The next pair to play: the one whose games are expected to give most information on the ratings for their cost.
 
 A pair of games with swapped seats adds information to the likelihood: twice the variance of the score that the ratings
-foretell, in the direction of the two agents' difference. From the covariance of the ratings follows by how much the
-variances of all differences between them would shrink (Sherman and Morrison), for every pair at once. So agents of
-similar strength and with few games meet; a foregone conclusion is not played. Designs of experiments call this
-A-optimality. Differences between all, not those to the anchor alone: otherwise most games would go into the foot of the
-ladder, where they help every agent a little and the comparison of two good ones not at all.
+predict, in the direction of the difference of the two agents. The covariance of the ratings then gives, for every pair
+at once, by how much the variances of all differences between ratings would shrink (Sherman and Morrison). So agents of
+similar strength and with few games meet, and games with a certain result are not played. The design of experiments
+calls this A-optimality. The differences between all agents count, not only the differences to the anchor: otherwise
+most games would go to the weakest agents, and say nothing about the difference between two strong ones.
 
-Before that everybody must be connected to the anchor by games, as otherwise nothing can be compared.
+Agents without a chain of games to the anchor are paired first, because they cannot be compared at all.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from ludus.arena.ratings import ELO, Ratings, Tally, fit, outcome_odds
 from ludus.errors import BadOption
 
 Cost = Callable[[str, str], float]
-"""What a game of these two costs, in any unit, such as seconds, whoever moves first."""
+"""The cost of a game between two agents, in any unit such as seconds. The order of the two does not matter."""
 
 
 def next_pairing(
@@ -33,15 +33,15 @@ def next_pairing(
     cost: Cost | None = None,
     pending: Iterable[tuple[str, str]] = (),
 ) -> tuple[str, str]:
-    """Two agents that should play a pair of games with swapped seats, the first of them to move first in the first.
+    """Two agents that should play a pair of games with swapped seats. The first moves first in the first game.
 
-    `ratings` are those of the tallies; they are made where not given, or where somebody who has played lacks one.
-    `focus` names the agents whose ratings matter: all, if empty. `pending` are pairs that are being played already:
-    they count as played, so that several games can be under way at once.
+    `ratings` is a fit of the tallies; it is computed if not given, or if an agent that has played has no rating.
+    `focus` names the agents whose ratings matter; empty means all. `pending` are pairs that are being played: they
+    count as played, so that several games can be under way at once.
     """
     agents = list(dict.fromkeys(agents))
     if len(agents) < 2:
-        raise BadOption(f"the arena needs two different agents at least, not {len(agents)}")
+        raise BadOption(f"the arena needs at least two different agents, not {len(agents)}")
     tallies, pending = list(tallies), list(pending)
     played = {name for tally in tallies for name in (tally.first, tally.second) if tally.first != tally.second}
     if ratings is None or not played.intersection(agents) <= ratings.places.keys():
@@ -60,7 +60,7 @@ def next_pairing(
 def _first_opponent(
     newcomer: str, agents: Sequence[str], connected: Sequence[str], ratings: Ratings, cost: Cost | None
 ) -> str:
-    """Of those connected, the one in the middle: a newcomer may be anywhere, and half of them are on either side."""
+    """The best connected agent for the first game of a newcomer, whose rating is taken to be the median."""
     if not connected:
         anchor = ratings.anchor or "random"
         return next((name for name in agents if name == anchor != newcomer), agents[agents[0] == newcomer])
@@ -97,7 +97,7 @@ def _most_telling(
 
 
 def _information(apart: np.ndarray, advantage: float, draws: float) -> np.ndarray:
-    """What a pair of games with swapped seats tells about a difference of ratings, in natural units; its shape."""
+    """The information of a pair of games with swapped seats about the differences `apart`, in natural units."""
     log_draws = math.log(draws) if draws else -math.inf
     told = np.zeros_like(apart)
     for seat in (advantage, -advantage):
@@ -107,18 +107,19 @@ def _information(apart: np.ndarray, advantage: float, draws: float) -> np.ndarra
 
 
 def expected_gain(covariance: np.ndarray, told: np.ndarray, matter: np.ndarray) -> np.ndarray:
-    """By how much the variance of the ratings that matter shrinks in sum, each less the mean of all: [A, A], by pair.
+    """The reduction of the summed variance of the ratings that matter, for each pair: [A, A].
 
-    `covariance` and `told`, the information of each pair, are [A, A], `matter` [A].
+    Ratings are taken relative to the mean of all. `covariance` is [A, A], `told` is the information of each pair,
+    [A, A], and `matter` is 1 or 0 for each agent, [A].
     """
     covariance = covariance - covariance.mean(axis=0)
     covariance = covariance - covariance.mean(axis=1, keepdims=True)
-    # einsum, as a product of matrices would start threads: see ratings.py.
+    # einsum, because a matrix product would start threads: see ratings.py.
     shrinks = _variances(np.einsum("ik,kj->ij", covariance, matter[:, None] * covariance))
     return told * shrinks / (1 + told * _variances(covariance))
 
 
 def _variances(covariance: np.ndarray) -> np.ndarray:
-    """Of the difference of every two ratings, [A, A]."""
+    """The variance of the difference of every two ratings, [A, A]."""
     own = covariance.diagonal()
     return own[:, None] + own[None, :] - 2 * covariance

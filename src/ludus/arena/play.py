@@ -1,4 +1,4 @@
-"""One game: the agents are asked in turn, or all at once, until it is over or one of them breaks it off."""
+"""One game: the agents are asked in turn, or all at once, until the game is over or an agent fails."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from ludus.agents.asking import IllegalChoice, ask
 from ludus.arena.record import GameRecord, Task, Thought, record_of, start_of
-from ludus.errors import BadAgent, describe_error
+from ludus.arena.remote import AgentFailed, RemoteAgent
+from ludus.errors import describe_error
 from ludus.rules import EVERYONE
 
 if TYPE_CHECKING:
@@ -16,12 +18,8 @@ if TYPE_CHECKING:
     from ludus.game import Action, Game, Position
 
 
-class IllegalChoice(BadAgent):
-    """An agent chose what its player cannot play."""
-
-
 class Broken(Exception):
-    """A player's agent failed, and the game cannot go on."""
+    """The agent of a player failed, so the game cannot go on."""
 
     def __init__(self, player: int, reason: str):
         super().__init__(reason)
@@ -29,16 +27,16 @@ class Broken(Exception):
 
 
 class Listener:
-    """Is told what happens while a game is played."""
+    """Receives the steps of a game while it is played. The methods of this class do nothing."""
 
     def readies(self, player: int) -> None:
-        """An agent gets ready for the game."""
+        """The agent of `player` begins to prepare for the game."""
 
     def asks(self, player: int) -> None:
-        """An agent is asked for a move."""
+        """The agent of `player` is asked for a move."""
 
     def played(self, position: Position, thoughts: tuple[Thought, ...]) -> None:
-        """A move led to this position."""
+        """A move led to `position`."""
 
 
 def play_game(
@@ -47,7 +45,7 @@ def play_game(
     budget: Budget | None = None,
     watch: Callable[[Position], None] | None = None,
 ) -> Position:
-    """Play from a position to the end, one agent for each player; the result is the last position, with its history."""
+    """Play from a position to the end, with one agent for each player. Returns the last position with its history."""
     position = start
     while not position.is_over:
         choices = _choices(position, lambda player: ask(position, agents[player], player, budget))  # noqa: B023
@@ -58,8 +56,11 @@ def play_game(
 
 
 def play_task(game: Game, task: Task, agents: Sequence[Agent], listener: Listener, strict: bool = False) -> GameRecord:
-    """Play a task with its agents. Whose agent raises an exception or chooses an illegal move loses, with the reason in
-    the record; if `strict`, the exception is raised."""
+    """Play a task with its agents.
+
+    An agent that raises an exception or chooses an illegal move loses, and the record gives the reason. If `strict`,
+    the exception of an agent in this process is raised instead.
+    """
     began = time.perf_counter()
     position = start_of(game, task)
     thoughts: list[tuple[Thought, ...]] = []
@@ -67,11 +68,15 @@ def play_task(game: Game, task: Task, agents: Sequence[Agent], listener: Listene
 
     def choose(player: int) -> Choice:
         listener.asks(player)
-        return _carefully(player, strict, lambda: think(player))
+        return guarded(player, lambda: think(player))
+
+    def guarded(player: int, act: Callable[[], Any]) -> Any:
+        is_raised = strict and not isinstance(agents[task.seats[player]], RemoteAgent)
+        return _guarded(player, is_raised, act)
 
     def think(player: int) -> Choice:
         asked = time.perf_counter()
-        choice = ask(position, agents[task.seats[player]], player, None)
+        choice = ask(position, agents[task.seats[player]], player)
         value = None if choice.value is None or math.isnan(choice.value) else float(choice.value)
         latest[player] = Thought(player, value, int(choice.simulations), time.perf_counter() - asked)
         return choice
@@ -79,7 +84,7 @@ def play_task(game: Game, task: Task, agents: Sequence[Agent], listener: Listene
     try:
         for player, index in enumerate(task.seats):
             listener.readies(player)
-            _carefully(player, strict, lambda: agents[index].new_game(task.agent_seeds[index]))  # noqa: B023
+            guarded(player, lambda: agents[index].new_game(task.agent_seeds[index]))  # noqa: B023
         while not position.is_over:
             choices = _choices(position, choose)
             thoughts.append(tuple(latest[player] for player in choices))
@@ -90,28 +95,23 @@ def play_task(game: Game, task: Task, agents: Sequence[Agent], listener: Listene
     return record_of(task, position, thoughts, time.perf_counter() - began, None)
 
 
-def ask(position: Position, agent: Agent, player: int, budget: Budget | None) -> Choice:
-    """An agent's choice, if it is a legal one."""
-    choice = agent.choose(position, budget, player)
-    if choice.action not in position.actions_of(player):
-        raise IllegalChoice(
-            f"{agent.name} chose action {choice.action}, which is not legal in the position {position.text}"
-        )
-    return choice
-
-
-def _carefully(player: int, strict: bool, act: Callable[[], Any]) -> Any:
+def _guarded(player: int, is_raised: bool, act: Callable[[], Any]) -> Any:
+    """Call an agent; its exception becomes Broken, unless it `is_raised`."""
     try:
         return act()
     except Exception as error:
-        if strict:
+        if is_raised:
             raise
-        reason = f"illegal move: {error}" if isinstance(error, IllegalChoice) else f"crashed: {describe_error(error)}"
+        if isinstance(error, AgentFailed):
+            reason = error.reason
+        else:
+            illegal = isinstance(error, IllegalChoice)
+            reason = f"illegal move: {error}" if illegal else f"crashed: {describe_error(error)}"
         raise Broken(player, reason) from error
 
 
 def _choices(position: Position, choose: Callable[[int], Choice]) -> dict[int, Choice]:
-    """The choice of the player to move; where everyone moves, of each, and nobody sees what the others do."""
+    """The choice of each player who moves. Where everyone moves at once, no player sees the choices of others."""
     if position.to_move != EVERYONE:
         return {position.to_move: choose(position.to_move)}
     return {player: choose(player) for player in range(position.game.players) if position.actions_of(player)}

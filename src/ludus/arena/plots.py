@@ -1,7 +1,7 @@
-"""Pictures of who is better: learning curves, strength for time, a win matrix, move times over a game.
+"""Plots of results: learning curves, ratings over time, a matrix of scores, and move times over a game.
 
-Every function takes plain rows and writes one file, PNG or SVG by its suffix. Names stand beside what they name and are
-moved apart where they would overlap, as a legend of twelve long names cannot be read.
+Every function takes plain rows and writes one file, PNG or SVG by its suffix. Names stand beside their lines or points,
+moved apart where they would overlap: a legend with twelve long names is hard to read.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 KINDS = (".png", ".svg")
 COLOURS = ("#3b6ea8", "#c8553d", "#4f9d69", "#8d6cab", "#c99a2e", "#3fa3a8", "#b5577f", "#6b7f3a", "#7a6a5d", "#5a5f73")
-"""Told apart also when printed small; where there are more lines, they are used again, dashed."""
+"""Colours that differ even when printed small. Further lines use them again, dashed."""
 INK, PALE, GRID = "#333333", "#888888", "#e6e6e6"
 STYLE: dict[Any, Any] = {
     "font.family": "DejaVu Sans",
@@ -52,7 +52,7 @@ class LearningPoint(NamedTuple):
     """The rating of a checkpoint."""
 
     series: str
-    """Which line it belongs to: a run, or a run at a number of simulations."""
+    """The line that the point belongs to: a run, or a run at a number of simulations."""
     iteration: int
     rating: float
     low: float
@@ -60,7 +60,7 @@ class LearningPoint(NamedTuple):
 
 
 class TimePoint(NamedTuple):
-    """The rating of an agent that takes so long for a move."""
+    """The rating of an agent, with its mean time for a move."""
 
     name: str
     seconds: float
@@ -68,11 +68,11 @@ class TimePoint(NamedTuple):
     low: float
     high: float
     series: str = ""
-    """Agents of one series are joined by a line: uct with more and more simulations."""
+    """Agents of one series are joined by a line, such as uct with more and more simulations."""
 
 
 class MoveTime(NamedTuple):
-    """How long an agent took on average for the move at a ply, counted from 1."""
+    """The mean time of an agent for its move at a ply, counted from 1."""
 
     name: str
     ply: int
@@ -80,7 +80,7 @@ class MoveTime(NamedTuple):
 
 
 class End(NamedTuple):
-    """Where a line ends, and what it is called."""
+    """The end of a line, with its name."""
 
     across: float
     height: float
@@ -89,7 +89,7 @@ class End(NamedTuple):
 
 
 def check_file(file: str | Path) -> Path:
-    """Where a picture can be written, by its suffix; to be asked before anything is worked out."""
+    """A file for a plot that a user gave; BadOption if its suffix is neither .png nor .svg."""
     path = Path(file)
     if path.suffix.lower() not in KINDS:
         raise BadOption(f"a plot is a file that ends in .png or .svg, not {str(file)!r}")
@@ -97,7 +97,7 @@ def check_file(file: str | Path) -> Path:
 
 
 def save(figure: Figure, file: str | Path) -> None:
-    """Write a figure, PNG or SVG; the same figure gives the same bytes."""
+    """Write a figure as PNG or SVG. The same figure gives the same bytes."""
     import matplotlib
 
     from ludus.runs.files import write_whole
@@ -116,7 +116,7 @@ def save(figure: Figure, file: str | Path) -> None:
 def plot_learning(
     points: Iterable[LearningPoint], file: str | Path, title: str = "", references: Sequence[tuple[str, float]] = ()
 ) -> None:
-    """Ratings over the training iteration with their 95 % intervals; `references` are ratings of others to compare."""
+    """Ratings over training iterations, with 95 % intervals. `references` are names and ratings of other agents."""
     series = _grouped(sorted(points, key=lambda point: point.iteration), file)
     everything = list(itertools.chain(*series.values()))
     axes = _axes(title, "training iteration", "rating")
@@ -141,7 +141,7 @@ def plot_learning(
 
 
 def plot_times(points: Iterable[TimePoint], file: str | Path, title: str = "") -> None:
-    """Ratings over the time for a move, on a logarithmic axis, with their 95 % intervals."""
+    """Ratings over the time for a move, on a logarithmic axis, with 95 % intervals."""
     points = list(points)
     _some(points, file)
     for point in points:
@@ -171,7 +171,7 @@ def plot_times(points: Iterable[TimePoint], file: str | Path, title: str = "") -
 def plot_matrix(
     tallies: Iterable[Tally], file: str | Path, title: str = "", names: Sequence[str] | None = None
 ) -> None:
-    """What each agent (row) scored against each other (column), in percent; `names` in order, best first."""
+    """The score of each agent (row) against each other (column), in percent. `names` are in order, best first."""
     from matplotlib.colors import LinearSegmentedColormap
 
     tallies = [tally for tally in tallies if tally.first != tally.second]
@@ -220,7 +220,7 @@ def plot_move_times(points: Iterable[MoveTime], file: str | Path, title: str = "
     axes = _axes(title, "ply", "time for a move")
     seconds = np.array([point.seconds for point in points])
     least = seconds[seconds > 0].min() if (seconds > 0).any() else 1e-6
-    if seconds.max() > 20 * least:  # with less than that between them, a plain axis shows more
+    if seconds.max() > 20 * least:  # within a smaller range, a linear axis shows more
         axes.set_yscale("log")
         axes.yaxis.set_minor_formatter("")
     else:
@@ -238,7 +238,7 @@ def plot_move_times(points: Iterable[MoveTime], file: str | Path, title: str = "
 
 
 def in_words(seconds: float) -> str:
-    """A time as people write it."""
+    """A time with its unit, such as 20 ms."""
     if seconds == 0:
         return "0"
     for size, unit in ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs")):
@@ -248,7 +248,7 @@ def in_words(seconds: float) -> str:
 
 
 def _axes(title: str, across: str, up: str, width: float = 7.0, height: float = 4.2) -> Axes:
-    """Made without pyplot, which keeps every figure and may look for a screen."""
+    """New axes, made without pyplot, which keeps every figure in memory and may need a screen."""
     import matplotlib
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
@@ -267,12 +267,12 @@ def _figure(axes: Axes) -> Figure:
 
 
 def _whole_numbers(axes: Axes) -> None:
-    """Under the axis: there is no iteration or ply between two others."""
+    """Only whole numbers on the lower axis, for iterations and plies."""
     from matplotlib.ticker import MaxNLocator
 
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     left, right = axes.get_xlim()
-    if right - left < 1:  # there is a single one
+    if right - left < 1:  # there is a single point
         axes.set_xlim((left + right) / 2 - 1, (left + right) / 2 + 1)
 
 
@@ -291,7 +291,7 @@ def _some(rows: object, file: str | Path) -> None:
 
 
 def _limits(points: Sequence[LearningPoint | TimePoint], more: Sequence[float] = ()) -> tuple[float, float]:
-    """Of the axis of ratings: intervals without an end reach its edge."""
+    """The limits of the axis of ratings. Infinite intervals reach its edge."""
     ends = [value for point in points for value in (point.rating, point.low, point.high) if math.isfinite(value)]
     low, high = min([*ends, *more]), max([*ends, *more])
     margin = max(100.0 - (high - low) / 2, 0.06 * (high - low))  # at least 200 points from end to end
@@ -299,20 +299,20 @@ def _limits(points: Sequence[LearningPoint | TimePoint], more: Sequence[float] =
 
 
 def _styles() -> Iterator[tuple[str, Any]]:
-    """Colour and dashes of one line after the other."""
+    """The colour and the dashes of each line."""
     return (
         (colour, dashes) for dashes in itertools.chain(["-"], itertools.repeat((0, (5, 1.5)))) for colour in COLOURS
     )
 
 
 def _name_at_the_right(axes: Axes, ends: Sequence[End]) -> None:
-    """Names right of the lines, at the height where these end, moved apart, each with a thin line to its own."""
+    """Put names to the right of the lines, at the height of their ends or moved apart, each with a thin connection."""
     figure = _figure(axes)
     figure.canvas.draw()
     right = axes.get_xlim()[1]
     places = axes.transData.transform([(min(end.across, right), end.height) for end in ends])
     places = axes.transAxes.inverted().transform(places)
-    line_height = 12.5 / (axes.get_window_extent().height * 72 / figure.dpi)  # of 9 points, with room between
+    line_height = 12.5 / (axes.get_window_extent().height * 72 / figure.dpi)  # 9 points and spacing
     for end, (across, height), moved in zip(ends, places, apart(places[:, 1], line_height), strict=True):
         path = [across, 1.0, 1.03], [height, height, moved]
         axes.plot(*path, transform=axes.transAxes, clip_on=False, color=end.colour, linewidth=0.7, alpha=0.6)
@@ -320,9 +320,9 @@ def _name_at_the_right(axes: Axes, ends: Sequence[End]) -> None:
 
 
 def apart(heights: Sequence[float] | np.ndarray, gap: float) -> np.ndarray:
-    """Heights as near as possible to those given, and none within `gap` of another: groups that touch are centred."""
+    """The heights nearest to those given with at least `gap` between any two. Groups that touch are centred."""
     order = np.argsort(heights, kind="stable")
-    groups: list[list[float]] = []  # each: the mean of what its members want for its lowest one, and how many they are
+    groups: list[list[float]] = []  # each: the mean height that its members want for the lowest, and their number
     for height in np.asarray(heights)[order]:
         groups.append([float(height), 1])
         while len(groups) > 1 and groups[-2][0] + gap * groups[-2][1] > groups[-1][0]:
@@ -335,7 +335,7 @@ def apart(heights: Sequence[float] | np.ndarray, gap: float) -> np.ndarray:
 
 
 def _name_beside(axes: Axes, points: Sequence[TimePoint]) -> None:
-    """Names beside points, each where it covers the least of other names, points and intervals."""
+    """Put names beside points, each where it covers least of other names, points and intervals."""
     figure = _figure(axes)
     figure.canvas.draw()
     left_edge, unit = axes.get_window_extent().x0, figure.dpi / 72
@@ -356,7 +356,7 @@ def _name_beside(axes: Axes, points: Sequence[TimePoint]) -> None:
             left = x + across * unit - (width if side == "right" else 0)
             box = (left, y + up * unit - height / 2, left + width, y + up * unit + height / 2)
             covered = sum(_shared(box, other) for other in taken)
-            outside = max(0.0, left_edge - left)  # on the right there is room for as much as is needed
+            outside = max(0.0, left_edge - left)  # the picture grows to the right as far as needed
             tried.append((covered + 20 * outside, len(tried), box, (across, up), side))
         _, _, box, place, side = min(tried)
         taken.append(box)
@@ -364,6 +364,6 @@ def _name_beside(axes: Axes, points: Sequence[TimePoint]) -> None:
 
 
 def _shared(one: tuple[float, ...], other: tuple[float, ...]) -> float:
-    """The area that two boxes (left, bottom, right, top) share."""
+    """The common area of two boxes (left, bottom, right, top)."""
     across, up = (min(one[i + 2], other[i + 2]) - max(one[i], other[i]) for i in (0, 1))
     return max(0.0, across) * max(0.0, up)

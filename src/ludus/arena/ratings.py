@@ -1,24 +1,24 @@
-"""Ratings: one maximum-likelihood fit to all games at once, so that their order does not matter.
+"""Ratings: one maximum-likelihood fit to all games at once. The order of the games does not matter.
 
-The model is Bradley and Terry's with draws after Davidson (1970) and a first-move advantage after Davidson and Beaver
-(1977). With x the difference of two ratings plus the advantage of the one who moved first, in natural units,
+The model is Bradley and Terry's, with draws after Davidson (1970) and a first-move advantage after Davidson and Beaver
+(1977). Let x be the difference of two ratings plus the advantage of the player who moved first, in natural units. Then
 
     win : draw : loss  =  exp(x / 2) : nu : exp(-x / 2)
 
-Davidson's form of draws rather than Rao and Kupper's, for three reasons: the likelihood is concave in all parameters
-together, so that there is one maximum and Newton's method finds it; a rating follows from the points alone, a draw
-counting half, as players expect; and two draws say about as much as a win and a loss.
+Davidson's draws have three advantages over Rao and Kupper's. The likelihood is concave in all parameters together, so
+Newton's method finds its only maximum. A rating follows from the points alone, with a draw as half a point. Two draws
+say about as much as a win and a loss.
 
-The prior is what makes an undefeated agent's rating finite: every agent gets `prior` games more, half of them won and
-half lost, spread over the opponents that it met. One such game also stands for equal seats, and half of one for draws.
-Where the games themselves set no bound - nobody between the anchor and an undefeated agent ever took a point from it -
-the interval says so: its end is infinite.
+The prior makes the rating of an undefeated agent finite. Every agent gets `prior` virtual games, half won and half
+lost, spread over the opponents that it met. One virtual game also stands for equal seats, and half of one for draws.
+If no agent between the anchor and an undefeated agent ever took a point from it, the games set no upper bound, and the
+upper end of its interval is infinite.
 
-Products of matrices are avoided: the libraries that compute them start threads, which wait for one another whenever
-other programs use the cores, as games do. A fit of 200 agents then took 3.4 s instead of 0.1 s.
+Matrix products are avoided. The libraries that compute them start threads, which wait for each other when games use the
+cores: a fit of 200 agents then took 3.4 s instead of 0.1 s.
 
-Intervals are those of the curvature of the likelihood (Wald), of the difference to the anchor. docs/arena.md says how
-often they cover the truth.
+Intervals are for the difference to the anchor, from the curvature of the likelihood (Wald). docs/arena.md gives their
+measured coverage.
 """
 
 from __future__ import annotations
@@ -34,18 +34,20 @@ from scipy.sparse.csgraph import breadth_first_order, connected_components
 from scipy.sparse.linalg import SuperLU, splu
 from scipy.special import expit
 
-from ludus.arena.score import Z95
 from ludus.errors import BadOption
+from ludus.intervals import Z95
 
 ELO = 400 / math.log(10)
-"""Points of rating to one natural unit: 400 points are odds of ten to one."""
+"""Rating points in one natural unit: 400 points are odds of ten to one."""
 
+MOST_AGENTS = 3000
+"""Upper limit for the agents of a fit, whose covariance is a dense matrix."""
 MOST_STEPS = 100
-"""Of Newton's method; about eight are needed."""
+"""Upper limit for the steps of Newton's method; about eight are needed."""
 
 
 class Tally(NamedTuple):
-    """Games between two agents, as seen by the one who moved first."""
+    """Games between two agents, from the view of the agent that moved first. Counts may be fractions."""
 
     first: str
     second: str
@@ -53,11 +55,11 @@ class Tally(NamedTuple):
     draws: float
     losses: float
     seated: bool = True
-    """False where nobody moved first: the first-move advantage does not apply."""
+    """False if no player moved first: the first-move advantage does not apply."""
 
 
 class Rating(NamedTuple):
-    """One agent's rating, with its 95 % interval."""
+    """The rating of one agent, with its 95 % interval."""
 
     name: str
     rating: float
@@ -69,25 +71,25 @@ class Rating(NamedTuple):
     score: float
     """Points per game, from 0 to 1."""
     connected: bool
-    """False where no chain of games leads to the anchor: then the rating is relative to the mean of its own group."""
+    """False if no chain of games leads to the anchor: the rating is then relative to the mean of its own group."""
 
 
 @dataclass
 class Ratings:
-    """What a fit found, in points of Elo."""
+    """The result of a fit, in Elo points."""
 
     rows: list[Rating]
-    """Best first; who is not connected to the anchor comes after all who are."""
+    """Best first. Agents that are not connected to the anchor come last."""
     advantage: tuple[float, float, float]
-    """Of moving first: estimate, low, high."""
+    """The value of moving first, with its 95 % interval: estimate, low, high."""
     draws: float
-    """The weight nu of a draw between equals, where win and loss have 1 each: 2 means that half of such games are."""
+    """The weight nu of a draw between equals, where a win and a loss weigh 1: with 2, half of such games are drawn."""
     covariance: np.ndarray
-    """Of the ratings, [A, A], in the order of the rows; that of the anchor is 0."""
+    """Covariance of the ratings, [A, A], in the order of the rows; 0 for the anchor."""
     anchor: str | None
-    """Whose rating is fixed; None: the mean of the largest group is."""
+    """The agent whose rating is fixed; None if the mean of the largest group is fixed instead."""
     places: dict[str, int] = field(init=False, repr=False)
-    """The row of each name."""
+    """The index of each agent in `rows`, by name."""
 
     def __post_init__(self) -> None:
         self.places = {row.name: place for place, row in enumerate(self.rows)}
@@ -96,27 +98,34 @@ class Ratings:
         return self.rows[self.places[name]]
 
     def probability(self, first: str, second: str) -> tuple[float, float, float]:
-        """Win, draw and loss of the one who moves first."""
+        """The probabilities of win, draw and loss for `first`, who moves first."""
         x = (self[first].rating - self[second].rating + self.advantage[0]) / ELO
         win, draw, loss = outcome_odds(np.array(x), math.log(self.draws) if self.draws else -math.inf)
         return float(win), float(draw), float(loss)
 
 
 def pair_weight(players: int) -> float:
-    """What one game counts for each two of its players: 1 with two of them, less with more.
+    """The weight of one game for every two of its players: 1 with two players, less with more.
 
-    A game of k players makes k (k - 1) / 2 pairs, each won by the better placed one. They depend on each other: counted
-    in full, intervals would be too narrow; counted 2 / k, they are a little too wide.
+    A game of k players makes k (k - 1) / 2 pairs, each won by the better placed player. The pairs of a game depend on
+    each other. With full weight, intervals would be too narrow; with 2 / k, they are a little too wide.
     """
     return 2 / players
 
 
 def outcome_odds(x: np.ndarray, log_draws: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The probabilities of win, draw and loss, each of the shape of x, which is in natural units."""
+    """The probabilities of win, draw and loss, each with the shape of `x`, which is in natural units."""
     logits = np.stack([x / 2, np.full_like(x, log_draws), -x / 2])
     weights = np.exp(logits - logits.max(axis=0))
     win, draw, loss = weights / weights.sum(axis=0)
     return win, draw, loss
+
+
+def check_anchor_rating(rating: float) -> float:
+    """A rating of the anchor that a user gave; BadOption if it is not a finite number."""
+    if not math.isfinite(rating):
+        raise BadOption(f"anchor_rating must be a finite number, not {rating:g}")
+    return rating
 
 
 def fit(
@@ -127,8 +136,8 @@ def fit(
 ) -> Ratings:
     """The ratings under which these games are most likely, with the anchor at its rating.
 
-    Where the anchor did not play, the mean of the largest group of agents that met one another is at `anchor_rating`,
-    and the result's `anchor` is None.
+    If the anchor did not play, `anchor_rating` is the mean of the largest group of agents that met each other, and
+    `anchor` of the result is None.
     """
     if not prior > 0:
         raise BadOption(
@@ -163,10 +172,10 @@ def fit(
 
 @dataclass
 class Games:
-    """All games, one entry for each ordered pair of agents: every array is of shape [P]."""
+    """All games, with one entry for each ordered pair of agents. Every array has the shape [P]."""
 
     names: list[str]
-    """Sorted, so that the order of games cannot matter."""
+    """The agents, sorted: the order of the games must not matter."""
     first: np.ndarray
     second: np.ndarray
     wins: np.ndarray
@@ -177,19 +186,21 @@ class Games:
 
     @staticmethod
     def of(tallies: Iterable[Tally]) -> Games:
-        """Equal pairs are added up first: the fit then costs as many terms as there are pairs, not games."""
+        """Add up the tallies of equal pairs, so that a fit has one term for each pair and not for each game."""
         sums: dict[tuple[str, str, bool], list[float]] = {}
         for tally in tallies:
             one, other, wins, draws, losses, seated = tally
             if not (wins >= 0 and draws >= 0 and losses >= 0):
                 raise BadOption(f"a tally counts games from 0 on, not {tuple(tally)}")
             if one == other or wins + draws + losses == 0:
-                continue  # who plays itself says nothing about its strength
+                continue  # an agent against itself says nothing about its strength
             into = sums.setdefault((one, other, seated), [0.0, 0.0, 0.0])
             into[0] += wins
             into[1] += draws
             into[2] += losses
         names = sorted({name for one, other, _ in sums for name in (one, other)})
+        if len(names) > MOST_AGENTS:
+            raise BadOption(f"{len(names):,} agents are too many to be rated together: {MOST_AGENTS:,} at most")
         number = {name: index for index, name in enumerate(names)}
         pairs = sorted(sums)
         counts = np.array([sums[pair] for pair in pairs]).reshape(-1, 3)
@@ -205,11 +216,11 @@ class Games:
 
     @property
     def total(self) -> np.ndarray:
-        """Games of each pair, [P]."""
+        """Number of games of each pair, [P]."""
         return self.wins + self.draws + self.losses
 
     def played(self) -> tuple[np.ndarray, np.ndarray]:
-        """Games and points of each agent, both [A]."""
+        """Number of games and points of each agent, both [A]."""
         total, points = self.total, self.wins + self.draws / 2
         count = len(self.names)
         return (
@@ -218,7 +229,7 @@ class Games:
         )
 
     def groups(self, anchored: int | None = None) -> np.ndarray:
-        """For each agent the number of its group, those connected by games, [A]; 0 is the anchor's, or the largest."""
+        """The group of each agent, [A]. Games connect the agents of a group; 0 is the anchor's group or the largest."""
         count = len(self.names)
         graph = coo_array((np.ones(len(self.first)), (self.first, self.second)), shape=(count, count))
         groups = connected_components(graph, directed=False)[1]
@@ -226,15 +237,15 @@ class Games:
         return np.where(groups == main, 0, groups + 1)
 
     def virtual(self, prior: float) -> np.ndarray:
-        """The games of the prior for each pair, [P]: `prior` for an agent on average, where it has games."""
+        """Number of virtual games of each pair, [P]: `prior` games for an agent on average."""
         played, total = self.played()[0], self.total
         return prior * total * (1 / played[self.first] + 1 / played[self.second]) / 2
 
     def maximise(self, prior: float) -> tuple[np.ndarray, np.ndarray]:
         """The parameters of greatest likelihood and their covariance, in natural units: [A + 2] and [A + 2, A + 2].
 
-        They are the ratings, the advantage and the logarithm of nu. One agent of each group stands at 0. Without any
-        draw nu is 0, and where nobody moved first the advantage is: these do not vary then.
+        The parameters are the ratings, the advantage and the logarithm of nu. One agent of each group is fixed at 0.
+        Without draws nu is fixed at 0, and without a first mover the advantage is fixed at 0.
         """
         count = len(self.names)
         free = np.ones(count + 2, bool)
@@ -254,7 +265,7 @@ class Games:
             while True:
                 tried = theta + length * step
                 new = self.likelihood(tried, virtual, prior)
-                # Near the top a full step is right, and what it gains is lost in rounding.
+                # Near the maximum a full step is right, and its gain is below the rounding error.
                 if new[0] >= value + 1e-4 * length * gain or gain < 1e-6 or length < 1e-6:
                     break
                 length /= 2
@@ -264,7 +275,7 @@ class Games:
         return theta, covariance
 
     def likelihood(self, theta: np.ndarray, virtual: np.ndarray, prior: float) -> tuple[float, np.ndarray, np.ndarray]:
-        """The logarithm of the likelihood with its prior, its gradient [A + 2] and minus its curvature, squared."""
+        """The log-likelihood with its prior, its gradient [A + 2] and its negative Hessian [A + 2, A + 2]."""
         count = len(self.names)
         seat, log_draws = theta[count], theta[count + 1]
         apart = theta[self.first] - theta[self.second]
@@ -273,14 +284,14 @@ class Games:
         total = self.total
         tiny = np.finfo(float).tiny
         value = sum(
-            _sum(count, np.log(np.maximum(chance, tiny)))
-            for count, chance in ((self.wins, win), (self.draws, draw), (self.losses, loss))
+            _sum(count, np.log(np.maximum(probability, tiny)))
+            for count, probability in ((self.wins, win), (self.draws, draw), (self.losses, loss))
         )
         slope = (self.wins - self.losses - total * (win - loss)) / 2
         bend = total * (win + loss - (win - loss) ** 2) / 4
         cross = -total * draw * (win - loss) / 2
 
-        # The prior: games half won and half lost, in which nobody moves first and nothing is drawn.
+        # The prior: games half won and half lost, without a first mover and without draws.
         even = expit(apart)
         prior_slope = virtual * (0.5 - even)
         prior_bend = virtual * even * (1 - even)
@@ -306,17 +317,17 @@ class Games:
         value -= prior * float(np.logaddexp(0, seat) + np.logaddexp(0, -seat)) / 2
 
         if np.isfinite(log_draws):
-            drawn = expit(log_draws - math.log(2))  # how often equals draw
+            drawn = expit(log_draws - math.log(2))  # the share of draws between equals
             gradient[count + 1] = _sum(self.draws, 1.0) - _sum(total, draw) + prior * (0.5 - drawn)
             information[count + 1, count + 1] = _sum(total, draw * (1 - draw)) + prior * drawn * (1 - drawn)
             value -= prior * float(np.logaddexp(0, log_draws - math.log(2)) - (log_draws - math.log(2)) / 2)
         return value, gradient, information
 
     def unbounded(self, anchored: int | None, groups: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Which agents' ratings the games leave without a lower and without an upper bound, both [A].
+        """The agents whose ratings have no lower bound and those without an upper bound, both bool [A].
 
-        A chain of agents, each of whom took a point from the next, bounds the last one's rating from above by the first
-        one's. So an agent needs such a chain from the anchor, and one to it; without an anchor, from and to everybody.
+        In a chain of agents in which each took a point from the next, the first bounds the rating of the last from
+        above. So an agent needs one such chain from the anchor and one to it; without an anchor, from and to all.
         """
         count = len(self.names)
         took = coo_array(
@@ -340,7 +351,7 @@ class Games:
 
 
 def relative(values: np.ndarray, groups: np.ndarray, anchored: int | None) -> np.ndarray:
-    """Rows [A, ...] less that of the anchor; in a group without it, less the mean of the group."""
+    """Rows [A, ...] minus the row of the anchor; in a group without the anchor, minus the mean of the group."""
     taken = np.empty_like(values)
     for group in np.unique(groups):
         members = groups == group
@@ -350,7 +361,7 @@ def relative(values: np.ndarray, groups: np.ndarray, anchored: int | None) -> np
 
 
 def _factors(information: np.ndarray, free: np.ndarray) -> SuperLU:
-    """Of the rows and columns that vary: most agents never met, so that most of it is 0."""
+    """A sparse factorisation of the rows and columns that vary: most agents never met, so most entries are 0."""
     return splu(csc_array(information[np.ix_(free, free)]), "MMD_AT_PLUS_A", options={"SymmetricMode": True})
 
 

@@ -1,108 +1,116 @@
-"""What is played, and what is kept of it: a task says all that decides a game, a record how it went.
+"""Tasks and records: a task holds everything that decides a game, a record holds how the game went.
 
-Everything follows from seeds: the start, the opening, and a seed for each agent. So a task is played again move for
-move, whoever plays it, and wherever.
+Everything random follows from seeds: the start, the opening, and a seed for each agent in each game. Playing a task
+again gives the same moves, in any process.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from random import Random
 from typing import TYPE_CHECKING, NamedTuple
 
-from ludus.rng import generator
+from ludus.errors import LudusError
+from ludus.rng import derived_seed
 from ludus.rules import EVERYONE
 
 if TYPE_CHECKING:
     from ludus.game import Action, Game, Position
 
 TRIES = 100
-"""How often a random opening is drawn anew because it ends the game."""
+"""Number of random openings of one length that are tried before a shorter one is drawn."""
 
 
 @dataclass(frozen=True)
 class Task:
-    """One game that is to be played."""
+    """A game to be played."""
 
     number: int
+    """The number of the game in its match, from 0."""
     agents: tuple[str, ...]
-    """Names."""
+    """The names of the agents."""
     seats: tuple[int, ...]
-    """For each player, the number of the agent that plays it."""
+    """For each player, the index of its agent in `agents`."""
     seed: int
-    """Of the start: game.start(seed) is the first position."""
+    """The seed of the start: `game.start(seed)` is the first position."""
     agent_seeds: tuple[int, ...]
-    """For each agent."""
+    """The seed of each agent."""
     opening: int = 0
-    """So many plies are played at random, as the seed of the start says, before the agents begin."""
+    """The number of random plies before the agents begin. They follow from the seed of the start."""
 
 
 class Thought(NamedTuple):
-    """What an agent thought about one move."""
+    """The evaluation and the effort behind one move of an agent."""
 
     player: int
     value: float | None
-    """What it expected, in [-1, 1]; None where it had no idea."""
+    """The expected result in [-1, 1]; None if the agent does not estimate one."""
     simulations: int
     seconds: float
 
 
 @dataclass(frozen=True)
 class GameRecord:
-    """One game."""
+    """A finished game."""
 
     seed: int
-    """Of the start: game.start(seed) is the first position."""
+    """The seed of the start: `game.start(seed)` is the first position."""
     seats: tuple[int, ...]
-    """For each player, the number of the agent that played it."""
+    """For each player, the index of the agent that played it."""
     actions: tuple[Action, ...]
     moves: tuple[str, ...]
-    """The same in notation."""
+    """The actions in notation."""
     values: tuple[float, ...]
-    """The result for each player, in [-1, 1]."""
+    """The result of each player, in [-1, 1]."""
     opening: int = 0
-    """So many of the actions were an opening drawn at random."""
+    """The number of actions at the start that were drawn at random."""
     agent_seeds: tuple[int, ...] = ()
     thoughts: tuple[tuple[Thought, ...], ...] = ()
-    """For each ply after the opening: of the player who moved, or of everyone who did."""
+    """For each ply after the opening, one entry for each player who moved."""
     seconds: float = 0.0
     reason: str = ""
-    """Why it ended before its end: what the loser did wrong."""
+    """The fault of the loser, if a fault ended the game; else empty."""
 
 
-def tasks_of(agents: tuple[str, ...], games: int, seed: int, opening: int = 0, first: int = 0) -> list[Task]:
-    """The games of a match: every start is played as many times as there are seats, the agents moved on by one seat
-    each time; `first` is the number of the first game."""
+def tasks_of(agents: tuple[str, ...], games: int, seed: int, opening: int = 0, first: int = 0) -> Iterator[Task]:
+    """The games of a match, made one by one.
+
+    Each start is played once for every seat, and the agents move on by one seat each time. The first task has the
+    number `first`.
+    """
     players = len(agents)
-    return [
-        Task(
+    for number in range(first, first + games):
+        yield Task(
             number,
             agents,
             tuple((player + number) % players for player in range(players)),
-            derived(seed, number // players),
-            tuple(derived(seed, number, index) for index in range(players)),
+            derived_seed(seed, number // players),
+            tuple(derived_seed(seed, number, index) for index in range(players)),
             opening,
         )
-        for number in range(first, first + games)
-    ]
 
 
 def start_of(game: Game, task: Task) -> Position:
-    """The position in which the agents begin; shorter openings where the game is over sooner."""
+    """The position in which the agents begin. The opening is shorter if random play ends the game before it."""
     start = game.start(task.seed)
-    for plies in range(task.opening, 0, -1):
+    plies = task.opening
+    while plies > 0:
+        longest = 0
         for attempt in range(TRIES):
-            random = Random(derived(task.seed, plies, attempt, 0))
-            position = start
-            for _ in range(plies):
-                if not position.is_over:
-                    position = position.play(_any_action(position, random))
+            random = Random(derived_seed(task.seed, plies, attempt, 0))
+            position, played = start, 0
+            while played < plies and not position.is_over:
+                position, played = position.play(random_action(position, random)), played + 1
             if not position.is_over:
                 return position
+            longest = max(longest, played)
+        plies = min(plies, longest) - 1
     return start
 
 
-def _any_action(position: Position, random: Random) -> Action:
+def random_action(position: Position, random: Random) -> Action:
+    """A random legal action; a joint action where everyone moves at once."""
     if position.to_move != EVERYONE:
         return random.choice(position.actions_of(position.to_move))
     choices = [position.actions_of(player) or [-1] for player in range(position.game.players)]
@@ -112,7 +120,7 @@ def _any_action(position: Position, random: Random) -> Action:
 def record_of(
     task: Task, last: Position, thoughts: list[tuple[Thought, ...]], seconds: float, loser: int | None, reason: str = ""
 ) -> GameRecord:
-    """The record of a game that ended in a position; `loser` is the player who broke it off, if one did."""
+    """The record of a game that ended in the position `last`. `loser` is the player whose fault ended it, if any."""
     actions = tuple(position.action for position in last.history if position.action is not None)
     return GameRecord(
         task.seed,
@@ -128,11 +136,20 @@ def record_of(
     )
 
 
+def positions_of(game: Game, record: GameRecord) -> tuple[list[Position], LudusError | None]:
+    """The positions of a recorded game from the start to the end.
+
+    If a recorded move cannot be played, the positions end before it, and the error says why.
+    """
+    positions = [game.start(record.seed)]
+    try:
+        for move in record.moves:
+            positions.append(positions[-1].play(move))
+    except LudusError as error:
+        return positions, error
+    return positions, None
+
+
 def forfeit(players: int, loser: int) -> tuple[float, ...]:
-    """One loses, the others share what it loses."""
+    """The results of a game that one player loses by a fault: -1 for the loser, equal shares of 1 for the others."""
     return tuple(-1.0 if player == loser else 1.0 / (players - 1) for player in range(players))
-
-
-def derived(*seeds: int) -> int:
-    """A seed from others: unrelated to them, and to one from any other integers."""
-    return int(generator(*seeds)[0] >> 33)

@@ -1,17 +1,16 @@
-"""The ratings of the systems before this one, for comparison: a mean of Elo differences along the chain of opponents.
+"""The estimator of earlier systems, for comparison: a mean of Elo differences along the chain of opponents.
 
-Agents are put in order: the anchor, then those who played it, then those who played these, and so on; in a layer, who
-has more games against the agents before it comes first, then the name decides. An edge from every agent to each of its
-opponents that came before makes a graph without cycles. Along it, an agent's rating is the mean over these opponents,
-weighted by games, of
+The agents are ordered: the anchor, then the agents that played it, then the agents that played those, and so on. Within
+a layer, more games against earlier agents come first, then the name decides. The rating of an agent is the mean over
+its earlier opponents, weighted by games, of
 
-    the opponent's rating + 400 * log10(score / (1 - score))
+    rating of the opponent + 400 * log10(score / (1 - score))
 
-where the score is that against the opponent, pulled in by half a game on either side so that 0 and 1 have a logarithm.
+The score is the one against that opponent, with half a game added on either side so that 0 and 1 have a logarithm.
 
-It is simple and quick, and it was enough to watch a player learn. What it lacks is why it is not the default: games
-against later agents do not count, an error early in the chain passes on to everybody after, few and lopsided games
-weigh as much as even ones, and seats are ignored. Its intervals only follow the errors of the scores along the chain.
+The estimator is simple and quick, and it was enough to watch a player learn. It is not the default for these reasons:
+games against later agents do not count, an early error passes on to all later agents, lopsided games weigh as much as
+even ones, and seats are ignored. Its intervals only follow the errors of the scores along the chain.
 """
 
 from __future__ import annotations
@@ -21,13 +20,13 @@ from collections.abc import Iterable
 import numpy as np
 
 from ludus.arena.ratings import ELO, Games, Rating, Ratings, Tally
-from ludus.arena.score import Z95
+from ludus.intervals import Z95
 
 
 def fit_seed(tallies: Iterable[Tally], anchor: str | None = "random", anchor_rating: float = 500.0) -> Ratings:
-    """The ratings as described above; who is not connected to the anchor starts a chain of its own, at its rating.
+    """The ratings as described above. An agent without a connection to the anchor starts a chain at its rating.
 
-    Without the anchor, the agent with most games is in its place, and the result's `anchor` is None.
+    Without the anchor, the agent with most games takes its place, and `anchor` of the result is None.
     """
     games = Games.of(tallies)
     count = len(games.names)
@@ -62,7 +61,7 @@ def fit_seed(tallies: Iterable[Tally], anchor: str | None = "random", anchor_rat
 
 
 def _against(games: Games) -> tuple[np.ndarray, np.ndarray]:
-    """Games and points of every agent against every other, both [A, A]."""
+    """Number of games and points of every agent against every other, both [A, A]."""
     count = len(games.names)
     met, points = np.zeros((count, count)), np.zeros((count, count))
     made = games.wins + games.draws / 2
@@ -73,7 +72,7 @@ def _against(games: Games) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _order(met: np.ndarray, start: int) -> tuple[list[int], np.ndarray]:
-    """The agents in the order in which they are rated, and which of them are connected to the first, [A]."""
+    """The agents in the order in which they are rated, and whether each is connected to the first, bool [A]."""
     count = len(met)
     order, layer, left = [start], [start], set(range(count)) - {start}
     connected = np.zeros(count, bool)
@@ -83,7 +82,7 @@ def _order(met: np.ndarray, start: int) -> tuple[list[int], np.ndarray]:
         layer = sorted(
             (agent for agent in left if met[agent, layer].any()), key=lambda agent: (-met[agent, order].sum(), agent)
         )
-        if not layer:  # another group: it begins with who played most
+        if not layer:  # another group: it begins with the agent that played most
             main = False
             layer = [max(sorted(left), key=lambda agent: met[agent].sum())]
         connected[layer] = main

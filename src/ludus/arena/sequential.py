@@ -1,14 +1,14 @@
-"""Is A better than B: a test that stops as soon as it knows, and the p-value of a match that was played to its end.
+"""Two tests of "A is better than B": one that stops as soon as it is decided, and the p-value of a finished match.
 
-Both look at pairs of games with the same start and swapped seats, not at single games: the two games of a pair are
-alike, and a pair is fair to both sides whatever the start and the first move are worth.
+Both use pairs of games with the same start and swapped seats, not single games. The two games of a pair resemble each
+other, and a pair is fair to both sides whatever the start and the first move are worth.
 
-The sequential test bets (Waudby-Smith and Ramdas, 2024). A gambler who holds that A scores more than it may under the
-hypothesis stakes a share of its wealth on every pair, at odds that are fair or worse if the hypothesis is true. Then
-its wealth grows twentyfold, ever, with a probability of at most 1 in 20 (Ville's inequality): the error stated is exact
-for any number of pairs, with any share of draws, and however often one looks. A plain form of the usual test of
+The sequential test bets (Waudby-Smith and Ramdas, 2024). A gambler who believes that A scores more than the hypothesis
+allows stakes a share of its wealth on every pair, at odds that are fair or worse if the hypothesis is true. The wealth
+then grows twentyfold with a probability of at most 1 in 20 (Ville's inequality). So the stated error is exact for any
+number of pairs and any share of draws, even if the test is read after every pair. A simple form of the usual test of
 chess engines (a generalised likelihood ratio on the pair scores) needs a quarter to two fifths fewer games, but errs
-more often than it says: docs/arena.md has the figures.
+more often than it states: docs/arena.md has the figures.
 """
 
 from __future__ import annotations
@@ -22,34 +22,40 @@ from scipy.stats import binom
 from ludus.errors import BadOption
 
 BETS = 8
-"""Gamblers with stakes from small to great share the wealth: which one is right depends on draws and on strength."""
+"""Number of gamblers who share the wealth, with small to large stakes: the best stake depends on draws and strength."""
+MOST_POINTS = 4000.0
+"""Largest difference to find, in Elo points. Expected scores beyond it round to 1."""
 
 
 class Sequential:
-    """A test of "A is better than B by more than `better` points of Elo", fed pair by pair.
+    """A test of "A is better than B by more than `better` Elo points", fed with pairs of games.
 
-    "better" is a wrong verdict with probability of at most `error` if A's true score is that of `better` points or
-    less; "not better" with the same if it is that of `better + by` points or more. In between either is right, and so
-    the test comes to an end. Points of Elo are those of the score, a draw counting half: 64 % are 100 points.
+    If A is `better` Elo points stronger or less, the verdict "better" has a probability of at most `error`. If A is
+    `better + by` points stronger or more, the verdict "not better" has a probability of at most `error`. Between the
+    two, either verdict is right. Elo points follow from the expected score, with a draw as half a point: a score of
+    64 % is 100 points.
     """
 
     def __init__(self, better: float = 0.0, by: float = 50.0, error: float = 0.05):
-        if not by > 0:
-            raise BadOption(f"the difference to find must be above 0 points, not {by:g}")
+        if not 0 < by <= MOST_POINTS:
+            raise BadOption(f"the difference to find must be above 0 and at most {MOST_POINTS:g} points, not {by:g}")
+        if not abs(better) + by <= MOST_POINTS:
+            raise BadOption(f"better must be within {MOST_POINTS - by:g} points of 0, not {better:g}")
         if not 0 < error < 0.5:
             raise BadOption(f"the error must be above 0 and below 0.5, not {error:g}")
         self.better, self.by, self.error = better, by, error
         self.pairs = 0
+        """Number of pairs so far."""
         self.points = 0.0
-        """Of A, in all pairs."""
+        """Points of A in all pairs."""
         self.verdict: str | None = None
-        """None until it is decided, and then for good "better" or "not better"."""
+        """None until the test is decided, then "better" or "not better" for good."""
         low, high = expected_score(better), expected_score(better + by)
         self._for = _Gamblers(low, high - low)
         self._against = _Gamblers(1 - high, high - low)
 
     def add(self, points: float) -> str | None:
-        """Count a pair of games in which A made so many points, from 0 to 2; the verdict, if there is one."""
+        """Add a pair of games in which A made `points`, from 0 to 2. Returns the verdict, if there is one."""
         if not 0 <= points <= 2:
             raise BadOption(f"a pair of games has from 0 to 2 points, not {points:g}")
         self.pairs += 1
@@ -64,19 +70,23 @@ class Sequential:
                 self.verdict = "not better"
         return self.verdict
 
+    def fresh(self) -> Sequential:
+        """The same test without any pairs."""
+        return Sequential(self.better, self.by, self.error)
+
     @property
     def progress(self) -> tuple[float, float]:
-        """How far the evidence for "better" and for "not better" has come, 1 being enough."""
+        """The evidence for "better" and for "not better", as fractions of the evidence that a verdict needs."""
         need = math.log(1 / self.error)
         return self._for.log_wealth / need, self._against.log_wealth / need
 
 
 class _Gamblers:
-    """Bet that scores in [0, 1] are above `fair` on average; each with a fixed stake, all with the same start."""
+    """Bets that scores in [0, 1] have a mean above `fair`. Each gambler has a fixed stake and an equal start."""
 
     def __init__(self, fair: float, least: float):
-        # With a mean of `least` above fair, the best stake is `least` over the variance, which is 1/4 at most. Beyond
-        # 1 / fair a single zero would be ruin.
+        # With a mean of `least` above fair, the best stake is `least` over the variance, which is 1/4 at most. A stake
+        # beyond 1 / fair would be ruined by a single zero.
         greatest = 0.95 / fair
         self.fair, self.stakes = fair, np.geomspace(min(4 * least, greatest / 2), greatest, BETS)
         self.logs = np.full(BETS, -math.log(BETS))
@@ -88,16 +98,16 @@ class _Gamblers:
 
 
 def expected_score(points: float) -> float:
-    """The score at so many points of Elo above the opponent."""
+    """The expected score of a player who is `points` Elo points above the opponent."""
     return 1 / (1 + 10 ** (-points / 400))
 
 
 def p_value(pairs: Iterable[float]) -> float:
-    """The probability of a result at least as good for A as this, if A is not better than B.
+    """The probability of a result at least as good for A as this one, if A is not better than B.
 
-    `pairs` are A's points in pairs of games with swapped seats: 0, 0.5, 1, 1.5 or 2. If both are equally strong, a pair
-    is as likely to end with so many points more than 1 for A as for B: so every sign of what was above or below 1 is a
-    toss of a coin, and the sum has the distribution of two sums of coins, exactly, for any number of pairs and draws.
+    `pairs` are the points of A in pairs of games with swapped seats: 0, 0.5, 1, 1.5 or 2. Between equals, a pair is as
+    likely to end above 1 point for A as below by the same amount. So each sign is the toss of a coin, and the sum has
+    the distribution of two sums of coins: exactly, for any number of pairs and draws.
     """
     counts = dict.fromkeys((-2, -1, 0, 1, 2), 0)
     for points in pairs:

@@ -1,13 +1,14 @@
-"""Series: which games a run's arena plays, as one line.
+"""Series: the games that the checkpoints of a run play in the arena, described in one line.
 
     before:1,10 nearest:uct:2
 
-reads "every checkpoint against the one before and the one ten before, and against the two nearest `uct` agents". Both
-parts are optional. Checkpoints are counted among those that take part; the nearest are so by their ratings so far.
+means: every checkpoint plays the one before it, the one ten before it, and the two `uct` agents nearest in rating. Both
+parts are optional. "Ten before" counts the checkpoints that take part.
 """
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
@@ -21,15 +22,21 @@ if TYPE_CHECKING:
     from ludus.arena.roster import Roster
 
 
+NUMBER = re.compile("[1-9][0-9]{0,8}")
+"""A whole number from 1 on, below a thousand million."""
+
+
 @dataclass(frozen=True)
 class Series:
+    """The opponents of every checkpoint."""
+
     before: tuple[int, ...] = ()
-    """Against the checkpoint so many before."""
+    """Distances to earlier checkpoints that each checkpoint plays."""
     nearest: tuple[tuple[str, int], ...] = ()
-    """Against so many agents of a kind, those nearest in rating."""
+    """Kinds of agents with the number of them, nearest in rating, that each checkpoint plays."""
 
     def pairs(self, roster: Roster, ratings: Ratings) -> list[tuple[str, str]]:
-        """All pairings that the series asks for now, those of the latest checkpoints first."""
+        """All pairs that the series asks for now; pairs of the latest checkpoints come first."""
         pairs = []
         for checkpoints in roster.series.values():
             rated = [ratings[text].rating if text in ratings.places else None for text in checkpoints]
@@ -48,7 +55,7 @@ class Series:
     def next_pairing(
         self, roster: Roster, tallies: Iterable[Tally], ratings: Ratings, pending: Collection[tuple[str, str]]
     ) -> tuple[str, str] | None:
-        """Of those pairings, one that was played least; None where there is none yet."""
+        """The pair of the series that was played least; None if there is no pair yet."""
         games: Counter[frozenset[str]] = Counter()
         for tally in tallies:
             games[frozenset((tally.first, tally.second))] += int(tally.wins + tally.draws + tally.losses)
@@ -62,14 +69,14 @@ def _apart(ratings: Ratings, text: str, rating: float) -> float:
 
 
 def read_series(text: str) -> Series:
-    """A series from its line."""
+    """Read a series from its line; BadOption says how to write one."""
     before: list[int] = []
     nearest: list[tuple[str, int]] = []
     for part in text.split():
         word, *rest = part.split(":")
-        if word == "before" and len(rest) == 1 and all(each.isdecimal() and int(each) for each in rest[0].split(",")):
+        if word == "before" and len(rest) == 1 and all(NUMBER.fullmatch(each) for each in rest[0].split(",")):
             before += [int(each) for each in rest[0].split(",")]
-        elif word == "nearest" and len(rest) == 2 and rest[0] in KINDS and rest[1].isdecimal() and int(rest[1]):
+        elif word == "nearest" and len(rest) == 2 and rest[0] in KINDS and NUMBER.fullmatch(rest[1]):
             nearest.append((rest[0], int(rest[1])))
         else:
             raise BadOption(f"{part!r} is no part of a series; write it like: before:1,10 nearest:uct:2")

@@ -1,13 +1,13 @@
-"""Results in one SQLite file: every game, whole or not at all, and none of them twice.
+"""Results in one SQLite file. Every game is stored completely or not at all, and never twice.
 
-    agents    who played: the full identity, a label, and a name that makes the agent again
-    rules     what was played: the identity of the game, and what makes it again
-    games     each game: seed, opening, moves, times and thoughts of each ply, how it ended, code version, when
-    seats     who sat where in it, with which result
+    agents    one row for each agent: its full identity, a label, and a name that makes the agent again
+    rules     one row for each kind of game: its identity, and the source (`name`) and `options` of its spec
+    games     one row for each game: seed, opening, moves, times and thoughts, reason of a forfeit, code version, date
+    seats     one row for each seat of a game: the agent, its seed and its result
 
-All games of one start are one transaction. A process that is killed loses those it had not finished, nothing else, and
-several processes may write at once: SQLite lets one after the other. What decides a game (agents, seats and seeds) is
-its key, so a match that is played again with the same seed is not counted again.
+All games of one start are one transaction: a killed process loses only its unfinished starts. Several processes may
+write at once; SQLite serialises them. The key of a game is made of agents, seats and seeds, so a match that is played
+again with the same seed is not counted again.
 """
 
 from __future__ import annotations
@@ -15,18 +15,26 @@ from __future__ import annotations
 import contextlib
 import functools
 import hashlib
+import itertools
 import json
+import operator
 import sqlite3
 import subprocess
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from types import NoneType
+from typing import TYPE_CHECKING, Any, Self
 
-from ludus.arena.ratings import Tally, pair_weight
+from ludus.arena import guard, wire
+from ludus.arena.guard import BadResults
+from ludus.arena.ratings import Tally
 from ludus.arena.record import GameRecord, Thought
-from ludus.errors import LudusError
+from ludus.arena.tallies import GameCounts, Result
+from ludus.errors import Unsuitable
+from ludus.registry import remake
+from ludus.spec import GameSpec, same_rules, shortened, split_identity
 
 if TYPE_CHECKING:
     from ludus.agents.identity import Identity
@@ -35,11 +43,11 @@ if TYPE_CHECKING:
 FILE = "results.sqlite"
 """The name of the file in the folder of a run."""
 MARK = 0x4C756475
-"""SQLite's application_id: by this a file says that it is one of ours."""
+"""SQLite's application_id, which marks a file of results."""
 VERSION = 1
-"""Of the tables below."""
-PATIENCE = 60.0
-"""Seconds to wait while another process writes."""
+"""Version of the tables below (SQLite's user_version)."""
+LAST_NUMBER = 2**63 - 1
+"""The largest number that SQLite can give to a game."""
 
 TABLES = """
     CREATE TABLE agents (
@@ -61,10 +69,7 @@ TABLES = """
     ) WITHOUT ROWID;
     CREATE INDEX games_by_rules ON games (rules);
 """
-
-
-class BadResults(LudusError):
-    """A file of results cannot be used."""
+TABLE_NAMES = ("agents", "rules", "games", "seats")
 
 
 @dataclass(frozen=True)
@@ -75,9 +80,9 @@ class StoredGame:
     rules: str
     """The identity of the game that was played."""
     agents: tuple[str, ...]
-    """For each player, the label of the agent,"""
+    """The label of each player's agent."""
     identities: tuple[str, ...]
-    """and its identity."""
+    """The identity of each player's agent."""
     record: GameRecord
     code: str
     ended: str
@@ -85,46 +90,66 @@ class StoredGame:
 
 @dataclass(frozen=True)
 class StoredRules:
-    """A game that was played, and what makes it again."""
+    """A game that was played."""
 
     identity: str
     name: str
-    options: dict[str, Any]
+    """The source of the game's spec."""
+    options: str
+    """The options of the game's spec, as JSON."""
     players: int
     games: int
+    """The number of recorded games."""
 
-    def make(self) -> Game:
-        from ludus.registry import make
+    @property
+    def spec(self) -> GameSpec:
+        """The spec of the game; BadResults if the file holds none."""
+        try:
+            return GameSpec(self.name, json.loads(self.options), split_identity(self.identity)[1])
+        except (ValueError, TypeError, RecursionError) as error:
+            raise BadResults(f"the results do not say how {shortened(self.identity)} is made: {error}") from None
 
-        game = make(self.name, **self.options)
-        if game.identity != self.identity:
-            raise BadResults(f"{self.name} is {game.identity} now; these are games of {self.identity}")
+    def make(self, trust: bool = False) -> Game:
+        """The game; a Python file that the results name is run only with `trust`, else Untrusted is raised."""
+        try:
+            return self.check(remake(self.spec, trust, strict=True))
+        except Unsuitable as error:
+            raise BadResults(f"{error}; these are games of {self.identity}") from None
+
+    def check(self, game: Game) -> Game:
+        """Return `game` if it is the one that was played; else raise BadResults."""
+        if not same_rules(self.identity, game.identity):
+            raise BadResults(f"{game.spec.source} makes {game.identity}; these are games of {self.identity}")
         return game
 
 
 class Store:
-    """A file of results; it is made where there is none. Use it in a `with` statement, or close it."""
+    """A file of results, which is made if it does not exist. Use it in a `with` statement, or close it."""
 
     def __init__(self, path: Path | str):
         self.path = Path(path)
+        guard.check_path(self.path)
+        self.guard: guard.Guard | None = None
         with self._explained():
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            # autocommit: transactions begin and end where we say so, see _writing
-            self.base = sqlite3.connect(self.path, timeout=PATIENCE, isolation_level=None)
+            # autocommit: _writing begins and ends transactions
+            self.base = sqlite3.connect(self.path, timeout=guard.PATIENCE, isolation_level=None)
             try:
+                self.guard = guard.Guard(self.base)
+                guard.check_schema(self.base, self.path, TABLE_NAMES)
                 self._prepare()
             except BaseException:
                 self.base.close()
                 raise
 
     @classmethod
-    def open(cls, path: Path | str) -> Store:
-        """A file that exists."""
+    def open(cls, path: Path | str) -> Self:
+        """Open an existing file; BadResults if there is none."""
         if not Path(path).is_file():
             raise BadResults(f"there are no results at {path} yet: ludus arena plays games and records them")
         return cls(path)
 
-    def __enter__(self) -> Store:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *failure: object) -> None:
@@ -136,18 +161,20 @@ class Store:
     # --- writing ------------------------------------------------------------------------------------------------------
 
     def add(self, game: Game, agents: Sequence[Identity], records: Sequence[GameRecord]) -> int:
-        """Record games of these agents (seats in the records are numbers in `agents`), all of them or, if the process
-        is killed, none. Those that are there already are left as they are; the result is how many were not."""
+        """Record games in one transaction; seats in the records are indices into `agents`. Games that the file holds
+        already are left as they are. Returns the number of games added."""
         with self._writing():
             before = self._count()
-            name, options = game.made_by or (game.name, game.options_in_use())
+            spec = game.spec
             rules = self._id(
                 "rules",
                 identity=game.identity,
-                name=name,
-                options=json.dumps(options, default=str),
+                name=spec.source,
+                options=json.dumps(spec.options),
                 players=game.players,
             )
+            # The file of a user's game may have moved since its first games were recorded.
+            self.base.execute("UPDATE rules SET name = ? WHERE id = ? AND name <> ?", (spec.source, rules, spec.source))
             ids = [
                 self._id(
                     "agents",
@@ -192,7 +219,7 @@ class Store:
             )
 
     def _insert(self, table: str, row: dict[str, Any]) -> sqlite3.Cursor:
-        """Insert a row, unless it is there."""
+        """Insert a row, unless it exists."""
         names, marks = ", ".join(row), ", ".join("?" * len(row))
         conflict = "ON CONFLICT DO NOTHING"
         return self.base.execute(f"INSERT INTO {table} ({names}) VALUES ({marks}) {conflict}", tuple(row.values()))
@@ -207,65 +234,71 @@ class Store:
     # --- reading ------------------------------------------------------------------------------------------------------
 
     def rules(self) -> list[StoredRules]:
-        """The games that were played, those of which there are most records first."""
+        """The kinds of games that were played, the one with most records first."""
         rows = self._all(
             "SELECT rules.identity, name, options, players, count(*) FROM rules JOIN games ON games.rules = rules.id"
             " GROUP BY rules.id ORDER BY count(*) DESC, rules.id"
         )
-        return [StoredRules(row[0], row[1], json.loads(row[2]), *row[3:]) for row in rows]
+        for row in rows:
+            guard.check_types(self.path, "the table of rules", row, str, str, str, int, int)
+            if not 1 <= row[3] <= guard.MOST_PLAYERS:
+                raise BadResults(f"{self.path} is damaged: {row[3]} players")
+        return [StoredRules(*row) for row in rows]
 
     def identities(self) -> dict[str, Identity]:
         """All agents, by the text of their identity."""
         from ludus.agents.identity import Identity
 
         rows = self._all("SELECT identity, label, name, kind, run, checkpoint FROM agents ORDER BY id")
+        for row in rows:
+            guard.check_types(self.path, "the table of agents", row, str, str, str, str, str, (int, NoneType))
         return {row[0]: Identity(*row) for row in rows}
 
-    def tallies(self, game: str) -> list[Tally]:
-        """The results between every two agents in a game, given by its identity.
-
-        With two players: as seen by the first seat. With more, each game counts as one between every two of its
-        players, won by the one with the better result; nobody is first there.
-        """
-        rows = self._all(
-            "SELECT one.identity, other.identity, sum(a.value > b.value), sum(a.value = b.value),"
-            " sum(a.value < b.value), players FROM rules JOIN games ON games.rules = rules.id"
-            " JOIN seats a ON a.game = games.id JOIN seats b ON b.game = games.id AND a.player < b.player"
-            " JOIN agents one ON one.id = a.agent JOIN agents other ON other.id = b.agent"
-            " WHERE rules.identity = ? AND a.agent <> b.agent GROUP BY a.agent, b.agent ORDER BY a.agent, b.agent",
+    def results(self, game: str, after: int = 0) -> Iterator[Result]:
+        """The results of a game, given by its identity, with numbers above `after`, in the order of their numbers."""
+        seats = self._rows(
+            "SELECT games.id, opening, actions, reason <> '', agents.identity, value"
+            " FROM rules JOIN games ON games.rules = rules.id JOIN seats ON seats.game = games.id"
+            " JOIN agents ON agents.id = agent WHERE rules.identity = ? AND games.id > ? ORDER BY games.id, player",
             game,
+            after,
         )
-        tallies = []
-        for one, other, won, drawn, lost, players in rows:
-            weight = pair_weight(players)
-            tallies.append(Tally(one, other, weight * won, weight * drawn, weight * lost, players == 2))
-        return tallies
+        for number, rows in itertools.groupby(seats, operator.itemgetter(0)):
+            found = list(itertools.islice(rows, guard.MOST_PLAYERS))
+            for row in found:
+                guard.check_types(self.path, f"game {number}", row[1:], int, str, int, str, (int, float))
+            _, openings, actions, failed, agents, values = zip(*found, strict=True)
+            yield Result(number, agents, openings[0], actions[0], values, bool(failed[0]))
+
+    def tallies(self, game: str) -> list[Tally]:
+        """The results between every two agents in a game, given by its identity. Repeated games count once."""
+        counts = GameCounts()
+        counts.add(self.results(game))
+        return counts.tallies()
 
     def count(self, game: str) -> int:
         return self._all("SELECT count(*) FROM games JOIN rules ON rules = rules.id WHERE identity = ?", game)[0][0]
 
-    def failures(self, game: str) -> list[tuple[str, int]]:
-        """Who lost games by failing, and how many; most first."""
-        return self._all(
-            "SELECT agents.identity, count(*) FROM rules JOIN games ON games.rules = rules.id"
-            " JOIN seats ON seats.game = games.id AND value = -1 JOIN agents ON agents.id = agent"
-            " WHERE rules.identity = ? AND reason <> '' GROUP BY agents.id ORDER BY count(*) DESC, agents.id",
-            game,
+    def count_other_rules(self, game: str) -> int:
+        """The number of games whose rules differ only in the source's digest from a game, given by its identity."""
+        name = split_identity(game)[0]
+        return sum(
+            each.games for each in self.rules() if each.identity != game and split_identity(each.identity)[0] == name
         )
 
     def latest(self, count: int) -> list[StoredGame]:
-        """So many games, the latest first."""
+        """The latest `count` games, the latest first."""
         return self._stored("ORDER BY games.id DESC LIMIT ?", count)
 
     def game(self, number: int) -> StoredGame:
-        found = self._stored("WHERE games.id = ?", number)
+        found = self._stored("WHERE games.id = ?", number) if 0 < number <= LAST_NUMBER else []
         if not found:
             (last,) = self._all("SELECT max(id) FROM games")
             raise BadResults(f"{self.path} has no game {number}; games are numbered from 1 to {last[0] or 0}")
         return found[0]
 
     def games(self, game: str, most: int = -1) -> list[StoredGame]:
-        """The latest games, by default all, of one that is given by its identity; in the order in which they ended."""
+        """The latest `most` games (-1: all) of a game given by its identity, in the order in which they ended."""
         return self._stored("WHERE rules.identity = ? ORDER BY games.id DESC LIMIT ?", game, most)[::-1]
 
     def _stored(self, which: str, *given: Any) -> list[StoredGame]:
@@ -282,18 +315,33 @@ class Store:
             + chosen,
             *given,
         )
-        return [_read(row, seats[row[0]]) for row in rows if row[0] in seats]  # one may have been added in between
+        # A game without seats was added between the two queries.
+        return [self._read(row, seats[row[0]]) for row in rows if row[0] in seats]
+
+    def _read(self, row: tuple[Any, ...], seats: list[Any]) -> StoredGame:
+        what = f"game {row[0]}"
+        guard.check_types(self.path, what, row, int, str, int, int, str, str, str, str, (int, float), str, str)
+        for seat in seats:
+            guard.check_types(self.path, what, seat, str, str, int, (int, float))
+        try:
+            return _read(row, seats)
+        except (ValueError, TypeError, RecursionError) as error:
+            raise BadResults(f"{self.path} is damaged: {what} cannot be read ({error})") from None
 
     def _all(self, query: str, *given: Any) -> list[Any]:
+        return guard.limited(self._rows(query, *given), self.path)
+
+    def _rows(self, query: str, *given: Any) -> Iterator[Any]:
         with self._explained():
-            return self.base.execute(query, given).fetchall()
+            for row in self.base.execute(query, given):  # noqa: UP028  (yield from would close a cursor of a closed file)
+                yield row
 
     # --- the file -----------------------------------------------------------------------------------------------------
 
     def _prepare(self) -> None:
-        """Make the tables in a new file; refuse one that is not ours, or newer than we are."""
+        """Make the tables in a new file; refuse a file of another program or of a newer Ludus."""
         if self._pragma("application_id") != MARK:
-            with self._writing():  # another process may be making them this very moment: look again, alone
+            with self._writing():  # another process may have made the tables in the meantime: check again
                 if self._pragma("application_id") != MARK:
                     if (
                         self._pragma("user_version")
@@ -312,7 +360,7 @@ class Store:
 
     @contextlib.contextmanager
     def _writing(self) -> Iterator[None]:
-        """A transaction that no other process writes in between."""
+        """A transaction during which no other process can write."""
         with self._explained():
             self.base.execute("BEGIN IMMEDIATE")
             try:
@@ -325,18 +373,24 @@ class Store:
 
     @contextlib.contextmanager
     def _explained(self) -> Iterator[None]:
-        """What SQLite says, in words that help."""
+        """Turn errors of SQLite into BadResults with a helpful message, and start the time limit of a query."""
+        if self.guard is not None:
+            self.guard.restart()
         try:
             yield
         except sqlite3.OperationalError as error:
             text = str(error)
             if "locked" in text:
-                text = f"another process has held it for {PATIENCE:g} s"
+                text = f"another process has held it for {guard.PATIENCE:g} s"
+            elif "interrupted" in text:
+                text = f"reading it takes longer than {guard.TIME_LIMIT:g} s, so it is damaged or far too large"
             raise BadResults(f"{self.path} cannot be used: {text}") from error
         except sqlite3.DatabaseError as error:
             if "not a database" in str(error):
                 raise BadResults(f"{self.path} is not a file of results: give another one") from error
             raise BadResults(f"{self.path} is damaged ({error}): move it away, and a new one is begun") from error
+        except UnicodeDecodeError as error:
+            raise BadResults(f"{self.path} is damaged: it holds text that is not UTF-8") from error
         except OSError as error:
             raise BadResults(f"{self.path} cannot be used: {error.strerror or error}") from error
 
@@ -344,15 +398,17 @@ class Store:
 def _read(row: tuple[Any, ...], seats: list[Any]) -> StoredGame:
     id, rules, seed, opening, actions, moves, thoughts, reason, seconds, code, ended = row
     names, identities, seeds, values = zip(*seats, strict=True)
+    if not 0 <= opening <= len(json.loads(actions)):
+        raise ValueError("the opening is longer than the game")
     record = GameRecord(
         seed,
         tuple(range(len(seats))),
-        tuple(tuple(action) if isinstance(action, list) else action for action in json.loads(actions)),
-        tuple(json.loads(moves)),
+        tuple(wire.action_of(action) for action in json.loads(actions)),
+        tuple(wire.text_of(move) for move in json.loads(moves)),
         values,
         opening,
         seeds,
-        tuple(tuple(Thought(*thought) for thought in ply) for ply in json.loads(thoughts)),
+        tuple(wire.thoughts_of(ply, len(seats)) for ply in json.loads(thoughts)),
         seconds,
         reason,
     )

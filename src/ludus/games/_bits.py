@@ -1,4 +1,4 @@
-"""What games on bitboards share. A board is an array of 64-bit words; cell 64 is the lowest bit of the second word."""
+"""Functions for bitboards. A board is an array of 64-bit words; cell 64 is the lowest bit of the second word."""
 
 import numpy as np
 
@@ -16,8 +16,8 @@ def take(board, cell):
 
 
 def lowest(word):
-    """The place of the lowest bit in a word that is not 0."""
-    # The compiler makes a single instruction of this loop, which is faster than any table.
+    """The index of the lowest bit in a word that is not 0."""
+    # The compiler turns this loop into a single instruction, which is faster than any table.
     place = 64
     while word:
         word <<= np.uint64(1)
@@ -26,7 +26,7 @@ def lowest(word):
 
 
 def count_bits(word):
-    # A single instruction in compiled code, too.
+    # The compiler turns this loop into a single instruction.
     count = 0
     while word:
         word &= word - np.uint64(1)

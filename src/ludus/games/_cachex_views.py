@@ -1,4 +1,4 @@
-"""How a Cachex board is looked at: which cell an action means, what agents and networks see, half turns."""
+"""Views of a Cachex board: the cell of an action, heuristic, planes for networks, the half turn."""
 
 import numpy as np
 
@@ -7,7 +7,7 @@ from ludus.games._rhombus import SMALL, at, distance
 
 
 def tables():
-    """By n and whether the board is mirrored: the cell of each action, as 16 * r + q, and the action of each bit."""
+    """Tables by n and by mirroring (0 or 1): the cell of each action, as 16 * r + q, and the action of each bit."""
     cells, ids = np.zeros((16, 2, 256), np.uint8), np.zeros((16, 2, 256), np.uint8)
     for n in range(3, 16):
         for r in range(n):
@@ -22,7 +22,7 @@ CELLS, IDS = tables()
 
 
 def mirrors(rules, player):
-    """Does this player see the board mirrored?"""
+    """True if the board is mirrored for this player."""
     return 1 if rules.turned and player == 1 else 0
 
 
@@ -33,12 +33,12 @@ def cell_of(rules, player, action):
 
 
 def still_needed(rules, state, player):
-    """The fewest stones with which a player would have connected."""
+    """The least number of stones that a player needs to connect its sides."""
     return distance(rules.n, state.stones[player], state.stones[1 - player], player)
 
 
 def heuristic(rules, state, player):
-    """By how many stones the player is nearer to connecting; half a stone for the turn, a quarter for each stone."""
+    """The lead in stones needed to connect; the turn counts half a stone, each stone on the board a quarter."""
     lead = still_needed(rules, state, 1 - player) - still_needed(rules, state, player)
     lead += 0.5 if state.ply & 1 == player else -0.5
     for word in range(state.stones.shape[1]):
@@ -48,7 +48,7 @@ def heuristic(rules, state, player):
 
 
 def last_cell(rules, state):
-    """(r, q) of the stone of the last move; (-1, -1) where none is known."""
+    """(r, q) of the stone of the last move; (-1, -1) if it is unknown."""
     if state.ply == state.begun:
         return -1, -1
     action = np.int64(state.moves[state.ply - state.begun - 1])
@@ -63,10 +63,10 @@ def last_cell(rules, state):
 
 
 def observe(rules, state, player, planes):
-    """Own stones, enemy stones, the last move; then all ones where it is the player's turn, the own sides, the enemy's.
+    """Planes: own stones, enemy stones, the last move, all ones if it is the player's turn, own sides, enemy's sides.
 
-    Blue sees the board mirrored, as in its actions: both players connect the first row with the last. Not turned, there
-    are four planes of the board as it is: own stones, enemy stones, the last move, all ones for Red.
+    The board is mirrored for Blue, as in its actions: both players connect the first row with the last. The view
+    "planes4" is not mirrored and has four planes: own stones, enemy stones, the last move, all ones for Red.
     """
     n = rules.n
     swap = rules.turned and player == 1
@@ -91,7 +91,7 @@ def observe(rules, state, player, planes):
 
 
 def symmetry(rules, state, which, image, actions, count):
-    """1 is half a turn."""
+    """Symmetry 1 is half a turn."""
     turn_boards(rules, state.stones, which, image.stones)
     turn_boards(rules, state.origin, which, image.origin)
     turn_boards(rules, state.lost, which, image.lost)

@@ -1,4 +1,4 @@
-"""What games on a rectangular grid share: cells as text, and cells as a drawing."""
+"""Rectangular grids of cells as text and as drawings."""
 
 import numpy as np
 
@@ -22,7 +22,7 @@ def write_grid(cells: np.ndarray, symbols: str, separator: str = "/") -> str:
 
 
 def read_grid(text: str, rows: int, columns: int, symbols: str, begin: int = 0, separator: str = "/") -> np.ndarray:
-    """The cells int8 [rows, columns] of a text as `write_grid` makes it, which begins at `begin` of a longer text."""
+    """The cells int8 [rows, columns] of a text of `write_grid`, whose place in a longer text is `begin`."""
     cells = np.zeros((rows, columns), np.int8)
     row = column = place = 0
     while place < len(text):

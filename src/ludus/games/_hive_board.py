@@ -1,17 +1,17 @@
-"""Hive's board: where pieces lie, how cells hang together, and what each of them touches.
+"""Hive's board: the places of pieces, the neighbours of cells, and the pieces that hold the hive together.
 
-Cells lie on a torus of 32 x 32: cell = 32 * r + q in axial coordinates, both modulo 32. The pieces, at most 28, hang
-together, so they span less than 32 cells in every direction, and none can tell the torus from an endless plane.
-Directions go round clockwise, so that d + 1 and d - 1 are the two cells that flank a step in direction d:
+Cells lie on a torus of 32 x 32: cell = 32 * r + q in axial coordinates, both modulo 32. The pieces, at most 28, are
+connected, so they span less than 32 cells in every direction, and the torus behaves like an endless plane. Directions
+go round clockwise, so that d + 1 and d - 1 are the two cells that flank a step in direction d:
 
           0   1
         5   .   2       NW (0, -1), NE (1, -1), E (1, 0), SE (0, 1), SW (-1, 1), W (-1, 0)
           4   3
 
-A piece is 2 * slot + colour. The slots of a colour are Q S1 S2 B1 B2 G1 G2 G3 A1 A2 A3 and then M, L, P, those of them
-that are in the game. `piece ^ player` therefore is the piece as that player sees it: even numbers are its own.
+A piece is 2 * slot + colour. The slots of a colour are Q S1 S2 B1 B2 G1 G2 G3 A1 A2 A3, then M, L, P as far as they are
+in the game. So `piece ^ player` is the piece from that player's view: even numbers are its own.
 
-What surrounds a cell is a mask of six bits, one for each direction; questions about one ring are answered by tables.
+The neighbours of a cell are a mask of six bits, one for each direction. Tables by mask hold the properties of a ring.
 """
 
 import numpy as np
@@ -23,9 +23,9 @@ MOST_PIECES = 28
 NOWHERE = CELLS
 """The cell of a piece that is still in its player's hand."""
 ORIGIN = np.uint16(0)
-"""Where the first piece of a game is placed."""
+"""The cell of the first piece of a game."""
 NOBODY = 255
-"""In place of a piece: there is none."""
+"""Stands for "no piece"."""
 STEPS = ((0, -1), (1, -1), (1, 0), (0, 1), (-1, 1), (-1, 0))
 
 QUEEN, SPIDER, BEETLE, GRASSHOPPER, ANT, MOSQUITO, LADYBUG, PILLBUG = range(8)
@@ -34,12 +34,12 @@ BASE = (QUEEN, SPIDER, SPIDER, BEETLE, BEETLE, GRASSHOPPER, GRASSHOPPER, GRASSHO
 
 
 def bugs_of(expansions):
-    """The bugs in the slots of a colour; expansions is a sum of 1 for the mosquito, 2 ladybug, 4 pillbug."""
+    """The bugs in the slots of a colour; `expansions` is a sum of 1 mosquito, 2 ladybug, 4 pillbug."""
     return BASE + tuple(bug for bit, bug in ((1, MOSQUITO), (2, LADYBUG), (4, PILLBUG)) if expansions & bit)
 
 
 BUG = np.full((8, MOST_PIECES), NOBODY, np.uint8)
-"""By expansions and piece."""
+"""[expansions, piece]: the bug of a piece."""
 SLOTS = np.array([len(bugs_of(expansions)) for expansions in range(8)], np.uint8)
 for _expansions in range(8):
     for _slot, _bug in enumerate(bugs_of(_expansions)):
@@ -59,7 +59,7 @@ BIT = np.array([1, 2, 4, 8, 16, 32], np.uint8)
 
 
 def ring_table(answer, kind=np.uint8):
-    """A table by mask, of answer(function that says whether a direction, modulo 6, is occupied)."""
+    """A table by mask of answer(occupied), where occupied(direction) is True if that neighbour, modulo 6, exists."""
     return np.array([answer(lambda d, mask=mask: bool(mask >> d % 6 & 1)) for mask in range(64)], kind)
 
 
@@ -68,13 +68,13 @@ def bits(directions):
 
 
 FILLED = ring_table(lambda taken: sum(taken(d) for d in range(6)))
-"""How many neighbours there are."""
+"""The number of neighbours."""
 SLIDES = ring_table(lambda taken: bits(d for d in range(6) if not taken(d) and taken(d - 1) != taken(d + 1)))
 """The directions in which a piece on the ground can slide: contact is kept, and there is no gate."""
 EXITS = ring_table(lambda taken: bits(d for d in range(6) if not taken(d) and not taken(d - 1) and taken(d + 1)))
-"""Those of them that keep the hive on the right."""
+"""The directions of SLIDES that keep the hive on the right."""
 GAPS = ring_table(lambda taken: bits(d for d in range(6) if not taken(d) and taken(d - 1)))
-"""Where a run of empty cells begins, clockwise."""
+"""The directions in which a run of empty cells begins, clockwise."""
 
 
 def first(candidates):
@@ -88,23 +88,23 @@ ONWARD = ring_table(
         for came in range(6)
     ]
 )
-"""[mask, the direction by which a cell was entered]: how to leave it so that the hive stays on the right."""
+"""[mask, direction by which a cell was entered]: the direction to leave it that keeps the hive on the right."""
 ROUND = ring_table(lambda taken: [first(d % 6 for d in range(gap, gap + 6) if taken(d)) for gap in range(6)])
 """[mask, direction]: the first occupied direction from there on, clockwise."""
 
 
 WAY = np.full((SIDE, SIDE), 6, np.uint8)
-"""[rows, columns from one cell to another]: the direction of the step between them, or 6 where it is more than one."""
+"""[rows, columns from one cell to another]: the direction of the step between them, or 6 if they are not neighbours."""
 for _way, (_q, _r) in enumerate(STEPS):
     WAY[_r % SIDE, _q % SIDE] = _way
 EXCEPT = np.array([63 - (1 << (way + 3) % 6) if way < 6 else 63 for way in WAY.flat], np.uint8).reshape(WAY.shape)
-"""[rows, columns from a lifted cell to another]: all six bits but the one of the lifted cell in the other's ring."""
+"""[rows, columns from a lifted cell to another]: a mask of the other's ring without the bit of the lifted cell."""
 
 
 def layout(limit, repetition):
-    """A state's record. Equal positions have equal bytes, since what a field holds follows from the moves alone.
+    """The dtype of a state. Equal positions have equal bytes, since all fields depend on the moves alone.
 
-    All limits up to 300 make the same record, and so share their machine code.
+    All limits up to 300 give the same dtype, and so share their machine code.
     """
     limit = max(limit, 300)
     return np.dtype(
@@ -116,20 +116,20 @@ def layout(limit, repetition):
             ("top", np.uint8, (CELLS,)),  # the piece that lies on top of each cell, or NOBODY
             ("around", np.uint8, (CELLS,)),  # the occupied ones among each cell's neighbours, as a mask
             ("under", np.uint8, (MOST_PIECES,)),  # the piece right below each piece, or NOBODY
-            ("level", np.uint8, (MOST_PIECES,)),  # how many pieces lie below each piece
-            ("raised", np.uint8),  # how many pieces lie on others
+            ("level", np.uint8, (MOST_PIECES,)),  # the number of pieces below each piece
+            ("raised", np.uint8),  # the number of pieces that lie on others
             ("last", np.uint8),  # the piece that the last ply has moved, or NOBODY
-            ("repeats", np.uint8),  # how often the present position has been there, where repetition counts
+            ("repeats", np.uint8),  # the number of times the position has occurred, if repetition counts
         ]
     )
 
 
 PASS = 65535
-"""A pass among the past plies."""
+"""The value of a pass in `past`."""
 
 
 def clear(state):
-    """The empty board."""
+    """Write the empty board."""
     state.seen[:] = np.uint64(0)
     state.past[:] = 0
     state.cell[:] = NOWHERE
@@ -144,7 +144,7 @@ def clear(state):
 
 
 def put(state, piece, cell):
-    """Lay a piece that is not on the board on a cell, or on what is there already."""
+    """Put a piece that is not on the board on a cell, on top of any pieces there."""
     there, around = state.top[cell], state.around
     state.under[piece] = there
     if there == NOBODY:
@@ -172,13 +172,13 @@ def lift(state, piece):
 
 
 def height(state, cell):
-    """How many pieces lie on a cell."""
+    """The number of pieces on a cell."""
     piece = state.top[cell]
     return 0 if piece == NOBODY else int64(state.level[piece]) + 1
 
 
 def is_top(state, piece):
-    """Does a piece lie on the board, with nothing on it?"""
+    """True if a piece is on the board with no piece on top of it."""
     cell = state.cell[piece]
     return cell != NOWHERE and state.top[cell] == piece
 
@@ -197,14 +197,14 @@ def columns_between(one, other):
     return int64(other) - int64(one) & 31
 
 
-# A piece holds the hive together if without it the rest falls apart. Around such a piece the occupied cells make
-# several runs, with gaps between; the hive falls apart just where one can walk outside from one of its gaps to another.
-# So go along the edge of the hive, from piece to piece with the empty cells on the left, one step for each gap that is
-# passed: the pieces that are met twice hold the hive together. One such walk sees all gaps but those of holes.
+# A piece holds the hive together if the rest is not connected without it. The occupied cells around such a piece form
+# several runs with gaps between them; the rest is disconnected exactly if a path outside the hive leads from one of its
+# gaps to another. So walk along the edge of the hive, from piece to piece with the empty cells on the left, one step
+# for each gap: the pieces that are met twice hold the hive together. One walk passes all gaps except those of holes.
 
 
 def pinned(state, pieces):
-    """The pieces, among those on top, without which the hive would fall apart, as bits."""
+    """The pieces on top that hold the hive together, as bits."""
     gaps = 0
     begin = NOBODY
     for piece in range(pieces):
@@ -236,11 +236,11 @@ def pinned(state, pieces):
 
 
 AFTER = np.array([(turn + 4) % 6 for turn in range(6)], np.uint8)
-"""Where the gap begins at a piece that was reached by a step in this direction along the edge."""
+"""By the direction of the last step along the edge: the direction in which the gap begins at the piece reached."""
 
 
 def parts(state, cell):
-    """Would the hive fall apart without what is on this cell? Walks from each of its gaps until it is back there."""
+    """True if the hive is not connected without this cell. Walks from each of its gaps until it is back there."""
     left = GAPS[state.around[cell]]
     while FILLED[left] > 1:
         way = LOWEST[left]

@@ -1,4 +1,4 @@
-"""Checks of a Hive position against itself, and what is kept of one that fails: a file that a test can load."""
+"""Consistency checks of Hive positions, and files of positions that fail, which a test can load."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class BrokenHive(AssertionError):
-    """A position contradicts itself: the rules have a bug."""
+    """A position is inconsistent: the rules have a bug."""
 
 
 def need(condition: object, message: str) -> None:
@@ -25,7 +25,7 @@ def need(condition: object, message: str) -> None:
 
 
 def check_position(position: Position) -> None:
-    """Raise BrokenHive unless all that the state keeps agrees, and text and moves can be read as they are written."""
+    """Raise BrokenHive unless the fields of the state agree, and text and moves can be read as they are written."""
     check_board(position.state)
     game = position.game
     need(game.parse(position.text) == position, "the moves of the game do not lead to this position")
@@ -36,7 +36,7 @@ def check_position(position: Position) -> None:
 
 
 def check_board(state: Any) -> None:
-    """Stacks, neighbours, and the one hive; each found anew in the plainest way."""
+    """Check stacks, neighbours and connectedness; each is computed again in the simplest way."""
     stacks: dict[int, dict[int, int]] = {}
     for piece in range(MOST_PIECES):
         if state.cell[piece] != NOWHERE:
@@ -73,11 +73,11 @@ def in_one_piece(cells: set[int]) -> bool:
     return found == cells
 
 
-# --- What is kept of a failure ----------------------------------------------------------------------------------------
+# --- Files of failures ------------------------------------------------------------------------------------------------
 
 
 def play_checked(position: Position, move: str, folder: Path) -> Position:
-    """Play a move and check the board; where that fails, position and move are saved, and BrokenHive raised."""
+    """Play a move and check the board; if that fails, save position and move, and raise BrokenHive."""
     action = position.action_of(move)  # an illegal move is no failure
     try:
         after = position.play(action)
@@ -89,10 +89,10 @@ def play_checked(position: Position, move: str, folder: Path) -> Position:
 
 
 def save_failure(position: Position, move: str, reason: str, folder: Path) -> Path:
-    """Keep a position, a move that fails there and why, as JSON; the same failure has the same name."""
+    """Save a position, a move that fails there and the reason as JSON; the same failure has the same file name."""
     kept = {
-        "game": position.game.name,
-        "options": position.game.options_in_use(),
+        "game": position.game.spec.json(),
+        "name": position.game.name,
         "version": position.game.version,
         "position": position.text,
         "move": move,
@@ -106,6 +106,6 @@ def save_failure(position: Position, move: str, reason: str, folder: Path) -> Pa
 
 
 def load_failure(file: Path) -> tuple[Position, str, str]:
-    """Position, move and reason, as `save_failure` kept them."""
+    """Position, move and reason from a file of `save_failure`."""
     kept = json.loads(file.read_text())
     return from_json(kept), kept["move"], kept["reason"]

@@ -1,8 +1,8 @@
-"""Hive's moves: which pieces may be placed or moved where, each move written once, as 1024 * piece + cell.
+"""Hive's moves: placements and moves of pieces, each listed once, as 1024 * piece + cell.
 
-Loops over directions take them from a mask, lowest first, rather than trying all six: that is less work, and Numba
-compiles a loop of unknown length much sooner than one of six rounds, which it writes out. Numbers from unsigned tables
-are made signed before they are counted with: Numba's int() would leave them unsigned, and a mix becomes a float.
+Loops over directions take them from a mask, lowest first, instead of trying all six: that is less work, and Numba
+compiles a loop of unknown length much faster than one of six rounds, which it unrolls. Numbers from unsigned tables are
+made signed before arithmetic: Numba's int() would leave them unsigned, and signed + unsigned becomes a float.
 """
 
 from numpy import int64
@@ -38,7 +38,7 @@ from ludus.games._hive_board import (
 
 
 def in_hand(state, expansions, pieces, player):
-    """The pieces that a player may place, as bits: of each bug the lowest number, if it is the turn for that bug."""
+    """The pieces that a player may place, as bits: the lowest number of each bug that may be placed in this turn."""
     found, placed = 0, 0
     for piece in range(player, pieces, 2):
         if state.cell[piece] != NOWHERE:
@@ -54,7 +54,7 @@ def in_hand(state, expansions, pieces, player):
 
 
 def list_placements(state, expansions, pieces, player, moves):
-    """Placements, those on one cell in a row; returns how many."""
+    """List placements, cell by cell; returns their number."""
     count = 0
     hand = in_hand(state, expansions, pieces, player)
     if hand == 0:
@@ -67,7 +67,7 @@ def list_placements(state, expansions, pieces, player, moves):
             while ways:
                 cell = NEXT[at, LOWEST[ways]]
                 ways &= ways - 1
-                # A cell is looked at from the lowest of the pieces that it touches, and from no other.
+                # A cell is handled only from the lowest of the pieces that it touches.
                 if lowest_of_one_colour(state, cell) == own:
                     count = place(hand, player, pieces, cell, moves, count)
     if state.ply == 0:
@@ -84,7 +84,7 @@ def place(hand, player, pieces, cell, moves, count):
 
 
 def lowest_of_one_colour(state, cell):
-    """The lowest piece on top around a cell, if all of them have its colour, else NOBODY."""
+    """The lowest piece on top around a cell, if all of them have the same colour, else NOBODY."""
     lowest, colours = NOBODY, 0
     ring = int64(state.around[cell])
     while ring:
@@ -99,7 +99,7 @@ def lowest_of_one_colour(state, cell):
 
 
 def list_moves(state, expansions, pieces, player, moves, count):
-    """Moves of pieces on the board, those of one piece in a row; returns the new count."""
+    """List moves of pieces on the board, piece by piece; returns the new count."""
     if state.cell[player] == NOWHERE:
         return count
     held = pinned(state, pieces)
@@ -117,12 +117,12 @@ def list_moves(state, expansions, pieces, player, moves, count):
 
 
 def can_leave(state, piece, held):
-    """May a piece be lifted: is it on top, not at rest after the last ply, and does the hive stay in one piece?"""
+    """True if a piece may be lifted: it is on top, did not move in the last ply, and the hive stays connected."""
     return is_top(state, piece) and piece != state.last and (state.level[piece] > 0 or not held >> piece & 1)
 
 
 def bugs_in(state, expansions, piece):
-    """The bugs as which a piece may move by itself, as bits."""
+    """The bugs that a piece may move like, as bits."""
     if state.level[piece] > 0:
         return 1 << BEETLE
     bug = int64(BUG[expansions, piece])
@@ -140,7 +140,7 @@ def touched_bugs(state, expansions, cell):
 
 
 def walk(state, bugs, piece, moves, count):
-    """Moves of one piece by its own feet, as any of some bugs."""
+    """List moves of one piece without a thrower, like any of `bugs`."""
     first = count
     slides = bugs & (1 << QUEEN | 1 << PILLBUG)
     if bugs >> ANT & 1:
@@ -170,7 +170,7 @@ def add(moves, first, count, move):
 
 
 def merge(moves, first, middle, count):
-    """Drop from the moves from `middle` on those that stand before already; returns the new count."""
+    """Drop the moves from `middle` on that are listed before it; returns the new count."""
     if first == middle:
         return count
     end = middle
@@ -213,9 +213,9 @@ def walk_three(state, piece, moves, count):
 def walk_far(state, piece, moves, count):
     """Any number of steps on the ground: the ant.
 
-    It goes once round the hive, the hive on its right, until it comes to where it began. As the hive is in one piece,
-    the edge of what the ant can reach is one closed line, so nothing is left out; a cell between two parts of the hive
-    is passed once for each of its exits, and is counted at the lowest of them.
+    It goes once round the hive, the hive on its right, until it is back at the start. As the hive is connected, the
+    edge of the cells that the ant can reach is one closed line, so no cell is missed. A cell between two parts of the
+    hive is passed once for each of its exits, and is listed at the lowest of them.
     """
     start = state.cell[piece]
     exits = EXITS[state.around[start]]
@@ -251,10 +251,10 @@ def jump(state, piece, moves, count):
 
 
 def gate(state, cell, way, level):
-    """Do both stacks that flank a step from a cell rise above `level`, which is at least 1?
+    """True if both stacks that flank a step from a cell are higher than `level`, which is at least 1.
 
-    The mover's own cell cannot be one of two: a piece that is not on the ground flanks none of its steps, and one that
-    is leaves a cell no higher than 1.
+    The mover's own cell needs no exception: it flanks none of the steps of a piece above the ground, and a piece on the
+    ground leaves a cell no higher than 1.
     """
     if state.raised < 2:
         return False
@@ -332,7 +332,7 @@ def reach_of(state, throwers, pieces):
 
 
 def throw(state, throwers, piece, moves, first, count):
-    """Moves of a piece that is free to go and lies on the ground, over throwers beside it to cells beside them."""
+    """List throws of a piece that may be lifted from the ground, over throwers beside it to cells beside them."""
     start = state.cell[piece]
     ring = int64(state.around[start])
     while ring:
@@ -354,7 +354,7 @@ def throw(state, throwers, piece, moves, first, count):
 
 
 def is_legal(state, expansions, pieces, player, piece, cell, moves):
-    """May a player bring a piece to a cell? For people, so in plain Python only. Room: moves [most_legal]."""
+    """True if a player may bring a piece to a cell. Runs in plain Python only. Scratch: moves [most_legal]."""
     if state.cell[piece] == NOWHERE:
         if not in_hand(state, expansions, pieces, player) >> piece & 1 or state.top[cell] != NOBODY:
             return False
@@ -390,12 +390,12 @@ def name_moves(state, pieces, player, actions, count):
 
 
 def reference(state, player, piece, cell):
-    """7 * the lowest piece that tells where a piece goes + the direction; more than any such if there is none."""
+    """7 * the lowest reference piece + the direction; larger than any valid result if there is no reference."""
     there = int64(state.top[cell])
     if there != NOBODY:
         return 7 * (there ^ player) + 6
     under, lowest = int64(state.under[piece]), 8 * NOBODY
-    for way in range(6):  # without a branch, since NOBODY comes after all pieces
+    for way in range(6):  # no branch is needed, since NOBODY is greater than all pieces
         beside = int64(state.top[NEXT[cell, way]])
         beside = under if beside == piece else beside
         lowest = min(lowest, (beside ^ player) << 3 | way)

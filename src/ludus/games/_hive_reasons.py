@@ -35,7 +35,7 @@ def why_not(code, state, player, piece, cell):
     thrown = "thrown" if not mine else "moved"
     if state.cell[player] == NOWHERE:
         return f"no piece may be moved before {names[player]} is placed"
-    if not mine and not code & 4:
+    if not mine and not has_thrower(code, state, player):
         return f"{name} belongs to {COLOURS[piece & 1]}"
     if cell == state.cell[piece]:
         return f"{name} is there already"
@@ -167,7 +167,7 @@ def why_not_jumped(state, name, start, cell):
 
 
 def through_gates(state, piece, steps):
-    """The cells that a piece could slide to in so many steps (0: any number) if there were no gates."""
+    """The cells that a piece could slide to in `steps` steps (0: any number) if there were no gates."""
     start = int(state.cell[piece])
 
     def beyond(cell):
@@ -194,6 +194,19 @@ def through_gates(state, piece, steps):
 # --- Throwing ---------------------------------------------------------------------------------------------------------
 
 
+def bugs_on_board(code, state, player):
+    """The kinds of bugs that a player has on the board."""
+    pieces = range(player, len(NAMES[code]), 2)
+    return {int(BUG[code, piece]) for piece in pieces if state.cell[piece] != NOWHERE}
+
+
+def has_thrower(code, state, player):
+    """True if a player has a kind of piece on the board that can throw: a pillbug, or a mosquito if any pillbug is on
+    the board."""
+    own, other = bugs_on_board(code, state, player), bugs_on_board(code, state, 1 - player)
+    return PILLBUG in own or (MOSQUITO in own and PILLBUG in other)
+
+
 def why_not_thrown(code, state, player, piece, cell):
     names, start = NAMES[code], state.cell[piece]
     name = names[piece]
@@ -203,7 +216,8 @@ def why_not_thrown(code, state, player, piece, cell):
         resting = int(state.last)
         if resting != NOBODY and resting & 1 == player and BUG[code, resting] in (PILLBUG, MOSQUITO):
             return f"{name} belongs to {COLOURS[piece & 1]}, and {names[resting]} was thrown last turn and rests"
-        return f"{name} belongs to {COLOURS[piece & 1]}, and no pillbug of {COLOURS[player]}'s can throw it"
+        thrower = "pillbug" if PILLBUG in bugs_on_board(code, state, player) else "mosquito"
+        return f"{name} belongs to {COLOURS[piece & 1]}, and no {thrower} of {COLOURS[player]}'s can throw it"
     if state.top[cell] != NOBODY:
         return f"{name} can be thrown only to an empty cell, and {names[int(state.top[cell])]} is there"
     near = [each for each in beside if way_between(state.cell[each], cell) < 6]

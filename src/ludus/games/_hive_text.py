@@ -1,4 +1,4 @@
-"""Hive in writing: pieces, moves and games as the Universal Hive Protocol spells them, and the board for a terminal."""
+"""Hive as text: pieces, moves and games in the notation of the Universal Hive Protocol, and a drawing of the board."""
 
 import re
 
@@ -22,7 +22,7 @@ from ludus.games._hive_board import (
 COLOURS = ("white", "black")
 BUG_NAMES = ("queen", "spider", "beetle", "grasshopper", "ant", "mosquito", "ladybug", "pillbug")
 DECORATED = ("\\{}", "{}/", "{}-", "{}\\", "/{}", "-{}", "{}")
-"""A reference by the direction from it; the last is on top of it."""
+"""The notation of a reference piece, by the direction from it; the last is on top of it."""
 PIECE = r"[wb][a-z][0-9]?"
 
 
@@ -54,11 +54,11 @@ def piece_name(code, piece):
 
 
 NAMES = [[piece_name(code, piece) for piece in range(2 * int(SLOTS[code]))] for code in range(8)]
-"""By expansions and piece."""
+"""[expansions][piece]: the name of a piece."""
 
 
 def find_piece(code, name):
-    """The piece of a name in any case; IllegalMove where there is none."""
+    """The piece of a name, in upper or lower case; raises IllegalMove if there is none."""
     colour, letter, number = name[0].lower(), name[1].upper(), name[2:]
     known = NAMES[code]
     for spelled in (f"{colour}{letter}{number}", f"{colour}{letter}" if number == "1" else ""):
@@ -83,7 +83,7 @@ def write_move(code, player, action):
 
 
 def parse_move(code, state, text):
-    """(piece, cell) of a move in notation, whether it is legal or not; (NOBODY, 0) for a pass."""
+    """(piece, cell) of a move in notation, legal or not; (NOBODY, 0) for a pass."""
     name, *rest = text.split() or [""]
     place = "".join(rest)
     if name.lower() == "pass" and not place:
@@ -151,7 +151,7 @@ def write_turn(ply):
 
 
 def write_status(ply, values):
-    """The state of a game as the protocol names it, from the values where it is over, else None."""
+    """The state of a game in the protocol's words; `values` is None while the game is on."""
     if values is not None:
         return "Draw" if values[0] == 0 else "WhiteWins" if values[0] > 0 else "BlackWins"
     return "InProgress" if ply else "NotStarted"
@@ -164,11 +164,11 @@ STATUSES = ("NotStarted", "InProgress", "Draw", "WhiteWins", "BlackWins")
 
 
 def coordinates(state):
-    """(q, r) of every piece on the board, as on an endless plane."""
+    """(q, r) of every piece on the board, without the wrap-around of the torus."""
     on_board = [piece for piece in range(MOST_PIECES) if state.cell[piece] != NOWHERE]
 
     def unrolled(numbers):
-        """Numbers modulo 32 in one run, made to follow each other."""
+        """Numbers modulo 32 that form one run, shifted so that they are consecutive."""
         begin = next((number for number in numbers if (number - 1) % SIDE not in numbers), 0)
         return {number: (begin + SIDE // 2) % SIDE - SIDE // 2 + (number - begin) % SIDE for number in numbers}
 
@@ -199,7 +199,7 @@ def draw_board(code, state):
 
 
 def stacks_in_words(code, state):
-    """Such as: bB1 on wQ."""
+    """The stacks as texts, such as "bB1 on wQ"."""
     found = []
     for piece in range(2 * int(SLOTS[code])):
         if is_top(state, piece) and state.level[piece] > 0:
@@ -211,13 +211,13 @@ def stacks_in_words(code, state):
 
 
 def hand_in_words(code, state, player):
-    """Such as: S1 S2 B2."""
+    """The pieces in a player's hand, such as "S1 S2 B2"."""
     pieces = range(player, 2 * int(SLOTS[code]), 2)
     return " ".join(NAMES[code][piece][1:] for piece in pieces if state.cell[piece] == NOWHERE)
 
 
 def describe_pieces(code, state):
-    """All pieces on the board for a browser; those further down come first."""
+    """All pieces on the board for a browser; lower pieces of a stack come first."""
     pieces = [
         {
             "piece": NAMES[code][piece],

@@ -1,4 +1,4 @@
-"""What networks see of a Hive position: planes, the matrix of neighbours, a graph. None tells where the hive lies."""
+"""Inputs of networks for Hive: planes, an adjacency matrix, a graph. None depends on the place of the hive."""
 
 import numpy as np
 from numpy import int64
@@ -23,7 +23,7 @@ from ludus.games._hive_board import (
 
 
 def bugs_in_game(expansions):
-    """How many kinds of bugs there are."""
+    """The number of kinds of bugs."""
     return len(set(bugs_of(expansions)))
 
 
@@ -33,12 +33,12 @@ def planes_shape(expansions):
 
 
 def fill_planes(rules, state, player, planes):
-    """Planes of pieces x pieces cells, row r and column q, with the hive in the middle: so large that it always fits.
+    """Planes of pieces x pieces cells, row r and column q, with the hive in the middle; the hive always fits.
 
-    One for each piece, the player's own ones first of each pair (Q, the other's Q, S1, the other's S1, ...): 1 where it
-    lies, halved for every piece on top of it. Then a plane each of: the pieces that hold the hive together; the piece
-    that moved last; all ones if it is the player's turn; the part of the limit of plies that is spent. Then for each
-    bug, own and the other's in turn, the part of its pieces that are still in hand, all over the plane.
+    One plane for each piece, own and the other's in turn (Q, the other's Q, S1, the other's S1, ...): 1 at its cell,
+    halved for every piece on top of it. Then one plane each for: the pieces that hold the hive together; the piece that
+    moved last; all ones if it is the player's turn; the fraction of the limit of plies that is used. Then for each bug,
+    own and the other's in turn, a plane filled with the fraction of its pieces that are in hand.
     """
     expansions = rules.expansions
     pieces = 2 * int64(SLOTS[expansions])
@@ -70,7 +70,7 @@ def fill_planes(rules, state, player, planes):
 
 
 def part_in_hand(state, expansions, pieces, first):
-    """The part of a colour's pieces of one bug that are still in hand, from the first of them."""
+    """The fraction of a colour's pieces of one bug that are in hand; `first` is the first of these pieces."""
     number, left = 0, 0
     for piece in range(first, pieces, 2):
         if BUG[expansions, piece] == BUG[expansions, first]:
@@ -80,7 +80,7 @@ def part_in_hand(state, expansions, pieces, first):
 
 
 def first_of_run(mask):
-    """The lowest number of the one run of bits in a ring of 32; 0 where there is none."""
+    """The first number of the single run of bits in a ring of 32; 0 if there is none."""
     for bit in range(32):
         if mask >> bit & 1 and not mask >> (bit + 31 & 31) & 1:
             return bit
@@ -107,16 +107,16 @@ def alphabetical(expansions):
 
 ORDER = np.array([alphabetical(expansions) for expansions in range(8)], np.uint8)
 CODES = np.array([2, 3, 4, 5, 6, 1, 9], np.uint8)
-"""By direction; 9 for none."""
+"""The code of each direction in the matrix; 9 for cells that are not neighbours."""
 
 
 def adjacency(rules, state, player, matrix):
-    """Each piece against all others: `matrix` [pieces, pieces - 1], 22 x 21 in the base game.
+    """The adjacency of all pieces: `matrix` [pieces, pieces - 1], 22 x 21 in the base game.
 
     The rows are the player's own pieces A1 A2 A3 B1 B2 G1 G2 G3 (L M P) Q S1 S2 and then the other's in the same order;
-    the columns of a row are the same without the row's own piece. A number tells where the column's piece lies, as seen
-    from the row's piece: 1 W, 2 NW, 3 NE, 4 E, 5 SE, 6 SW in a neighbouring cell at any height; in the same stack 7
-    below it, 8 above it; 9 elsewhere on the board; 0 if one of the two is not on the board.
+    the columns of a row are the same without the row's own piece. The number is the place of the column's piece
+    relative to the row's piece: 1 W, 2 NW, 3 NE, 4 E, 5 SE, 6 SW in a neighbouring cell at any height; 7 below and 8
+    above in the same stack; 9 elsewhere on the board; 0 if one of the two is not on the board.
     """
     slots = int64(SLOTS[rules.expansions])
     for row in range(2 * slots):
@@ -151,23 +151,23 @@ FEATURES = 20
 
 
 def graph_bounds(expansions, most_legal):
-    """The most nodes and edges."""
+    """The largest numbers of nodes and edges."""
     pieces = 2 * len(bugs_of(expansions))
     return pieces + most_legal, 8 * pieces + 14 * most_legal
 
 
 def fill_graph(rules, state, player, actions, count, features, edges, sizes):
-    """A node for each piece, the player's own ones first of each pair as in the planes, then one for each move.
+    """A node for each piece, own and the other's in turn as in the planes, then a node for each move.
 
-    Features: 0 to 7 the bug (Q S B G A M L P), of a move that of the piece that moves; 8 own, 9 the other's; of pieces:
-    10 on the board, 11 nothing on it, 12 a fourth for every piece below it, 13 holds the hive together, 14 moved last;
-    of moves: 15 a move, 16 from the hand, 17 a pass; of all: 18 whether it is the player's turn, 19 the part of the
-    limit of plies that is spent.
+    Features: 0 to 7 the bug (Q S B G A M L P) of the piece or of the moving piece; 8 own, 9 the other's. For pieces:
+    10 on the board, 11 on top, 12 a quarter for every piece below it, 13 holds the hive together, 14 moved last. For
+    moves: 15 a move, 16 from the hand, 17 a pass. For all: 18 it is the player's turn, 19 the fraction of the limit of
+    plies that is used.
 
-    An edge (relation, from, to) reads: `to` lies northwest of `from`, and so on; above and below join pieces that touch
+    An edge (relation, from, to) means: `to` lies northwest of `from`, and so on. Above and below join pieces that touch
     within a stack; pieces in neighbouring cells are joined if both are on top. A piece `moves` to a move's node, and
     the node is `moved by` the piece. A move `ends` in a direction of each piece on top that it will touch, or above
-    one, and the node `touches` that piece in turn.
+    one, and the node `touches` that piece.
     """
     expansions = rules.expansions
     pieces = 2 * int64(SLOTS[expansions])

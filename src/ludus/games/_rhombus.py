@@ -1,8 +1,8 @@
 """Sets of cells on an n x n rhombus of hexagons, n up to 15, as bits: for games like Hex.
 
 A cell (r, q) touches (r, q+1), (r+1, q), (r+1, q-1), (r, q-1), (r-1, q) and (r-1, q+1). Boards up to 8 wide take 8 bits
-a row, and so one 64-bit word; larger ones 16 bits a row, of which the last is always 0, and four words. A set that a
-function works with is four words, whatever the board; the compiler drops those that are always 0.
+a row, and so one 64-bit word; larger ones 16 bits a row, of which the last is always 0, and four words. Functions on
+sets always take four words; the compiler drops those that are always 0.
 
 Beyond each two neighbours that touch lies a tip. Neighbours and tips are numbered counter-clockwise, tip i beyond the
 neighbours i and i + 1; r grows upward, and q to the right:
@@ -21,9 +21,9 @@ neighbours i and i + 1; r grows upward, and q to the right:
 import numpy as np
 
 SMALL = 8
-"""The largest board in one word."""
+"""The largest n whose board fits one word."""
 STEPS_R, STEPS_Q = (0, 1, 1, 0, -1, -1), (1, 0, -1, -1, 0, 1)
-"""From a cell to its neighbours."""
+"""The steps from a cell to its neighbours."""
 
 
 def words_of(n, cells):
@@ -37,12 +37,12 @@ def ends(n):
     return [rows, [[(q, r) for r, q in row] for row in rows]]
 
 
-# By n and word; the sides by n, direction (0 the rows, 1 the columns), end and word. No board is 0 wide.
+# Boards by n and word; sides by n, direction (0 rows, 1 columns), end and word. Index 0 of n is unused.
 BOARD = np.array([words_of(n, [(r, q) for r in range(n) for q in range(n)]) for n in range(16)], np.uint64)
 SIDES = np.array([[[words_of(n, side) for side in pair] for pair in ends(max(n, 1))] for n in range(16)], np.uint64)
 
-# For boards of one word, which is turned until the cell is bit 18: the bits of the neighbours and tips that are there,
-# by cell; and two tables that put such bits, picked from the word, in their order.
+# For boards of one word, which is rotated until the cell is bit 18: masks of the neighbours and tips that exist, by
+# cell; and two tables that put these bits, gathered from the word, in order.
 RING = [(dr, dq) for dr, dq in zip(STEPS_R, STEPS_Q, strict=True)]
 TIPS = [(RING[i][0] + RING[i - 5][0], RING[i][1] + RING[i - 5][1]) for i in range(6)]
 AROUND = np.array(
@@ -59,12 +59,12 @@ FAR = np.array([sum((code >> TIP_BITS[step] & 1) << i for i, step in enumerate(T
 
 
 def at(board, r, q):
-    """The number of a cell's bit."""
+    """The index of a cell's bit."""
     return 8 * r + q if board.size == 1 else 16 * r + q
 
 
 def around(board, n, r, q):
-    """Which neighbours of a cell, and which tips, are on a board: each as bits 0 to 5."""
+    """The neighbours and the tips of a cell that are in the set `board`, each as bits 0 to 5."""
     if board.size == 1:
         cell = 8 * r + q
         places = np.uint64((cell - 18) & 63)
@@ -91,7 +91,7 @@ def window(board, n, r, q):
 
 
 def turn_left(ring):
-    """Each of six bits one on, the last to the first."""
+    """Six bits rotated by one to the left."""
     return (ring << 1 | ring >> 5) & 63
 
 
@@ -109,7 +109,7 @@ def cells(board):
 
 
 def spread(one, two, three, four, small):
-    """The neighbours of all cells of a set; and, on larger boards, some bits that are on no board."""
+    """The neighbours of all cells of a set; on larger boards, also some bits outside the board."""
     step, row, rest, none = np.uint64(1), np.uint64(16), np.uint64(48), np.uint64(0)
     if small:
         left, right = one & np.uint64(0xFEFEFEFEFEFEFEFE), one & np.uint64(0x7F7F7F7F7F7F7F7F)
@@ -126,7 +126,7 @@ def spread(one, two, three, four, small):
 
 
 def fill(start, within, small):
-    """The cells of `start`, and all of `within` that are connected to it through `within`."""
+    """The cells of `start`, and all cells of `within` that are connected to them through `within`."""
     one, two, three, four = start
     while True:
         a, b, c, d = spread(one, two, three, four, small)
@@ -164,7 +164,7 @@ def chain(board, r, q):
 
 
 def distance(n, own, enemy, direction):
-    """The fewest stones still needed to connect the two sides of a direction; n * n where there is no way."""
+    """The least number of stones needed to connect the two sides of a direction; n * n if it is impossible."""
     small = own.size == 1
     board, mine, theirs = BOARD[n], cells(own), cells(enemy)
     free = (board[0] & ~theirs[0], board[1] & ~theirs[1], board[2] & ~theirs[2], board[3] & ~theirs[3])
@@ -173,7 +173,7 @@ def distance(n, own, enemy, direction):
     for stones in range(n * n):
         if meet(reached, far):
             return stones
-        # One stone more: next to what is reached, or on the near side; and from there along the chains it touches.
+        # One more stone: next to a reached cell, or on the near side; then along the chains that it touches.
         a, b, c, d = spread(reached[0], reached[1], reached[2], reached[3], small)
         further = (
             reached[0] | (a | near[0]) & free[0],

@@ -26,7 +26,7 @@ for _base in BASES:
 
 
 def earlier(board, word, step):
-    """A word of the board in which each bit tells of the cell `step` places before it."""
+    """A word of the board shifted: each bit is the cell `step` places before it."""
     cells = board[word] << step
     if word > 0:
         cells |= board[word - 1] >> (np.uint64(64) - step)
@@ -34,7 +34,7 @@ def earlier(board, word, step):
 
 
 def later(board, word, step):
-    """A word of the board in which each bit tells of the cell `step` places after it."""
+    """A word of the board shifted: each bit is the cell `step` places after it."""
     cells = board[word] >> step
     if word + 1 < board.size:
         cells |= board[word + 1] << (np.uint64(64) - step)
@@ -54,7 +54,7 @@ def held_in_column(rules, board, word):
 
 
 def is_held(rules, board, cell):
-    """Has a tile neighbours on both sides in its row, and in its column?"""
+    """Two flags: the tile has neighbours on both sides in its row, and in its column."""
     place = np.uint64(cell & 63)
     in_row = held_in_row(rules, board, cell >> 6) >> place & np.uint64(1)
     in_column = held_in_column(rules, board, cell >> 6) >> place & np.uint64(1)
@@ -71,7 +71,7 @@ def is_corner(rules, board, cell):
 
 
 def before(board, cell):
-    """How many tiles come before a cell."""
+    """The number of tiles before a cell in reading order."""
     count = count_bits(board[cell >> 6] & ((np.uint64(1) << np.uint64(cell & 63)) - np.uint64(1)))
     if cell >= 64:
         count += count_bits(board[0])
@@ -79,7 +79,7 @@ def before(board, cell):
 
 
 def colours_led(rules, state):
-    """How many colours player 0 leads in, less those that player 1 leads in."""
+    """The number of colours that player 0 leads in, minus those that player 1 leads in."""
     led = 0
     for colour in range(rules.base):
         if state.lead[colour] != 0:

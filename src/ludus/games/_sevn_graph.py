@@ -6,24 +6,24 @@ from ludus.games._bits import has
 from ludus.games._sevn_board import before, colours_led, is_corner, is_held
 
 RELATIONS = ("hidden-by", "reveals", "diagonal", "takeable", "same-colour", "to-action", "from-action")
-# Of one type that is not a literal, for which Numba would compile each call by itself.
+# Typed numbers: Numba would compile a function again for each literal that it is called with.
 HIDDEN_BY, REVEALS, DIAGONAL, TAKEABLE, SAME_COLOUR, TO_ACTION, FROM_ACTION = np.arange(7, dtype=np.int32)
 
 
 def graph(rules, state, player, actions, count, features, edges, sizes):
     """A node for each tile, in reading order, then one for each move.
 
-    Features of a tile, and of a move that takes such tiles: base less the player's lead in the colour, base plus it,
-    and in how many colours the player leads, less those where the other does. Relations, each from one to the other:
+    Features of a tile, and of a move that takes tiles of that colour: base - lead and base + lead, with the player's
+    lead in the colour; and the number of colours that the player leads in, minus the other's. Relations:
 
-    hidden-by    a tile that is no corner, to a neighbour that keeps it from being one: its left and right neighbours if
-                 it has both, and its upper and lower neighbours if it has both
-    reveals      the reverse
-    diagonal     two neighbours of a tile that has all four of them, if they touch at a corner; both ways
-    takeable     two different tiles that can be taken; both ways
-    same-colour  two different tiles of one colour; both ways
-    to-action    a tile, to a move that takes it
-    from-action  the reverse
+    hidden-by    from a tile that is no corner to a neighbour that prevents it: left and right neighbours if it has
+                 both, and upper and lower neighbours if it has both
+    reveals      the reverse of hidden-by
+    diagonal     between two neighbours, touching at a corner, of a tile that has all four neighbours; both ways
+    takeable     between two different tiles that can be taken; both ways
+    same-colour  between two different tiles of one colour; both ways
+    to-action    from a tile to a move that takes it
+    from-action  the reverse of to-action
     """
     board, tiles, base = state.board, state.tiles, rules.base
     sign = 1 if player == 0 else -1
@@ -61,7 +61,7 @@ def write_features(rules, lead, led, features):
 
 
 def join(relation, reverse, node, other, edges, sizes):
-    """Two edges, there and back."""
+    """Write two edges, one in each direction."""
     for way in range(2):
         edge = sizes[1] + way
         edges[edge, 0] = reverse if way else relation
@@ -71,14 +71,14 @@ def join(relation, reverse, node, other, edges, sizes):
 
 
 def join_neighbours(rules, board, cell, edges, sizes):
-    """What hides the tile of the next node, and the diagonals around it."""
+    """Write the edges hidden-by and reveals of the next node's tile, and the diagonals around it."""
     in_row, in_column = is_held(rules, board, cell)
     for side in range(4):
         neighbour, next_one = cell + step_to(rules, side), cell + step_to(rules, (side + 1) % 4)
         if in_column if side % 2 else in_row:
             join(HIDDEN_BY, REVEALS, sizes[0], before(board, neighbour), edges, sizes)
         if in_row and in_column:
-            # The two have one more tile in common, which has joined them already if it has four neighbours too.
+            # The two neighbours share another tile, which has joined them already if it has four neighbours too.
             opposite = neighbour + next_one - cell
             held = is_held(rules, board, opposite)
             if opposite > cell or not (held[0] and held[1]):
@@ -86,6 +86,6 @@ def join_neighbours(rules, board, cell, edges, sizes):
 
 
 def step_to(rules, side):
-    """From a cell to the one on its left, above it, on its right, below it."""
+    """The step from a cell to its neighbour: 0 left, 1 above, 2 right, 3 below."""
     step = rules.base if side % 2 else 1
     return step if side >= 2 else -step

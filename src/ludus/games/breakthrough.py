@@ -19,13 +19,13 @@ from ludus.games._grid import draw_grid, letters, read_grid, write_grid
 #       6   7   8   9  10  11
 #       0   1   2   3   4   5    white's home row
 #
-# Boards of up to 64 cells take one word, whatever their shape, and so share their machine code; larger ones take more.
+# Boards of up to 64 cells of any shape take one word, and so share their machine code; larger ones take more.
 #
-# An action is 3 * (the cell moved from) + (0 forward left, 1 straight on, 2 forward right), all as the mover sees the
-# board: for black it is turned by half a turn, so that black too moves upwards and both can learn from each other.
+# An action is 3 * (the cell moved from) + (0 forward left, 1 straight on, 2 forward right), all from the mover's view:
+# for black the board is rotated by half a turn, so that black too moves upwards and one network serves both players.
 #
-# A player who has a piece has a move: diagonally ahead of the most advanced one there can be none of its own. So on
-# boards at least 2 wide nobody is ever stuck, and without pieces the game is lost: there is no third ending.
+# A player with a piece always has a move: no own piece is diagonally ahead of the most advanced one. So on boards at
+# least 2 wide no player is ever stuck, and the game ends only on the far row or when a player has no pieces.
 
 MOST_HEIGHT, MOST_WIDTH = 30, 26
 MOST_CELLS = MOST_HEIGHT * MOST_WIDTH
@@ -37,13 +37,13 @@ def column_words(width, column):
     return [cells >> 64 * word & (1 << 64) - 1 for word in range(-(-MOST_CELLS // 64))]
 
 
-# By width and word; a board that is 0 or 1 wide does not exist.
+# By width and word; widths 0 and 1 are unused.
 FIRST_COLUMN = np.array([column_words(max(width, 1), 0) for width in range(MOST_WIDTH + 1)], np.uint64)
 LAST_COLUMN = np.array([column_words(max(width, 1), max(width, 1) - 1) for width in range(MOST_WIDTH + 1)], np.uint64)
 
 
 LEAN = True
-"""No function of the rules makes an array: ludus.native need not compile them twice to find out."""
+"""No function of the rules allocates an array, so ludus.native need not compile them twice to find out."""
 
 
 class Breakthrough(NamedTuple):
@@ -66,7 +66,7 @@ def reset(rules, state, random):
 
 
 def turned(rules, player, cell):
-    """From the board's cell to the player's own, or back."""
+    """The player's view of a cell of the board; also the reverse."""
     return rules.height * rules.width - 1 - cell if player else cell
 
 
@@ -85,8 +85,8 @@ def legal(rules, state, player, actions):
         left = ~(ahead(mine, word, rules.width - 1, player) | left_edge)
         straight = ~(ahead(mine, word, rules.width, player) | ahead(theirs, word, rules.width, player))
         right = ~(ahead(mine, word, rules.width + 1, player) | right_edge)
-        # Every action is written, but only the legal ones are counted and so not overwritten by the next: whether a
-        # piece can move is not predictable, and a branch on it would cost more.
+        # Every action is written, but only legal ones advance the count; the others are overwritten. A branch would
+        # cost more, because it is not predictable.
         while pieces:
             place = lowest(pieces)
             action = 3 * turned(rules, player, 64 * word + place)
@@ -114,7 +114,7 @@ def ahead(board, word, step, player):
 
 
 def target(rules, action):
-    """The cell an action moves to, as the mover sees the board."""
+    """The cell that an action moves to, from the mover's view."""
     return action // 3 + rules.width + action % 3 - 1
 
 
@@ -147,7 +147,7 @@ def outcome(rules, state, values):
 
 
 def observe(rules, state, player, planes):
-    """Own pieces, the other's pieces, as the player sees the board; and all ones where it is the player's turn."""
+    """Planes from the player's view: own pieces, the other's pieces, all ones if it is the player's turn."""
     mine, theirs = state.pieces[player], state.pieces[1 - player]
     for cell in range(rules.height * rules.width):
         there = turned(rules, player, cell)
@@ -159,7 +159,7 @@ def observe(rules, state, player, planes):
 
 
 def symmetry(rules, state, which, image, actions, count):
-    """1 is the mirror image."""
+    """Symmetry 1 is the mirror image."""
     image.pieces[:] = np.uint64(0)
     image.turn = state.turn
     image.winner = state.winner
@@ -178,7 +178,7 @@ def mirrored(rules, cell):
 
 
 def heuristic(rules, state, player):
-    """Pieces, each worth 1 and up to 1 more for its way to the far row; those of the player less those of the other."""
+    """The player's pieces minus the other's, each worth 1 plus up to 1 for its advance to the far row."""
     difference = 0
     for owner in range(2):
         pieces = state.pieces[owner]
@@ -192,7 +192,7 @@ def heuristic(rules, state, player):
 
 
 def has_won(rules, pieces, player):
-    """Is the player on the far row, or the other without pieces? For positions of which the last move is not known."""
+    """True if the player is on the far row, or the other has no pieces. For positions whose last move is unknown."""
     for cell in range((rules.height - 1) * rules.width, rules.height * rules.width):
         if has(pieces[player], turned(rules, player, cell)):
             return True

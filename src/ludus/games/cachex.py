@@ -36,22 +36,22 @@ from ludus.games._rhombus import (
     words_of,
 )
 
-# The same board may come back only after captures, and ends the game when it stands for the 7th time. So the state
-# keeps all moves, which are replayed where a 7th time is possible at all, and few bytes more to know when it is not:
-# the stone that brings a board back stands where its player lost one before. Moves of that kind are counted in `seen`,
-# each under a number from 0 to 63 that equal boards share. A board that stands for the 7th time was counted 6 times.
+# A board can recur only after captures, and its 7th occurrence ends the game. The state keeps all moves, which are
+# replayed only if a 7th occurrence is possible. To know that, it also counts moves onto cells where the player has lost
+# a stone, because only such a move can repeat a board. `seen` holds these counts by a class from 0 to 63 that equal
+# boards share. A board that occurs for the 7th time was counted 6 times.
 
 LEAN = True
-"""No function of the rules makes an array: ludus.native need not compile them twice to find out."""
+"""No function of the rules allocates an array, so ludus.native need not compile them twice to find out."""
 
 TURNS = 343
 REPEATS = 7
 
 RUNNING, DRAWN = -1, 2
-"""What `result` says besides the winner."""
+"""Values of `result` other than the winner."""
 
 
-# By n and word: the set that holds the centre, where there is one.
+# By n and word: the set of the centre cell; empty if n is even.
 CENTRE = np.array([words_of(n, [(n // 2, n // 2)] if n % 2 else []) for n in range(16)], np.uint64)
 
 
@@ -60,7 +60,7 @@ class Cachex(NamedTuple):
     steal: bool = True
     turns: int = TURNS
     turned: bool = True
-    """Do Blue's actions and planes show the board mirrored, so that both players connect r = 0 with r = n - 1?"""
+    """True if Blue's actions and planes are mirrored, so that both players connect r = 0 with r = n - 1."""
 
 
 def state_dtype(words):
@@ -70,7 +70,7 @@ def state_dtype(words):
             ("origin", np.uint64, (2, words)),  # the board that the moves begin from
             ("lost", np.uint64, (2, words)),  # cells where a player has had a stone captured
             ("ply", np.int16),  # turns taken, in the whole game
-            ("begun", np.int16),  # and up to `origin`
+            ("begun", np.int16),  # turns taken before `origin`
             ("result", np.int8),
             ("most", np.uint8),  # the highest number in `seen`
             ("seen", np.uint8, (64,)),
@@ -86,7 +86,7 @@ def reset(rules, state, random):
 
 
 def rewind(state):
-    """Back to the board that the moves begin from, with no moves."""
+    """Reset the fields to the board that the moves begin from, with no moves."""
     set_up(state)
     state.lost[:] = np.uint64(0)
     state.ply = state.begun
@@ -97,7 +97,7 @@ def rewind(state):
 
 
 def set_up(state):
-    """Put the stones down as they stood when the moves began."""
+    """Copy the board that the moves begin from to the stones."""
     for player in range(2):
         for word in range(state.stones.shape[1]):
             state.stones[player, word] = state.origin[player, word]
@@ -129,7 +129,7 @@ def list_free(n, stones, mirrored, first, actions):
 
 
 def play(rules, state, action):
-    take_turn(rules, state, np.int64(action))  # one type of number, so that all below is compiled only once
+    take_turn(rules, state, np.int64(action))  # one integer type, so that the functions below are compiled only once
 
 
 def take_turn(rules, state, action):
@@ -185,8 +185,8 @@ def place(rules, stones, lost, me, r, q):
     own, tips = around(mine, rules.n, r, q)
     enemy, _ = around(theirs, rules.n, r, q)
     before, after = turn_left(enemy), turn_right(enemy)
-    # Bit i of `pairs`: the neighbours i and i + 1 are the enemy's, the tip between them is one's own.
-    # Bit i of `middles`: the neighbour i is one's own, those on both sides of it are the enemy's.
+    # Bit i of `pairs`: the neighbours i and i + 1 are the enemy's, the tip between them is own.
+    # Bit i of `middles`: the neighbour i is own, the neighbours on both sides of it are the enemy's.
     pairs = enemy & after & tips
     middles = own & before & after
     taken = pairs | turn_left(pairs) | turn_left(middles) | turn_right(middles)
@@ -200,25 +200,25 @@ def place(rules, stones, lost, me, r, q):
 
 
 def joins(rules, own, me, r, q):
-    """Can a stone with these own neighbours have connected anything? Else it is not worth a look at the whole board."""
+    """False if a stone with these own neighbours cannot have completed a connection; saves searching the board."""
     if own == 0:
         return False
     along = r if me == 0 else q
-    begins = own & ~turn_left(own)  # of the runs of neighbours, each of which is one chain already
+    begins = own & ~turn_left(own)  # first bits of the runs of neighbours; each run is one chain already
     return begins & (begins - 1) != 0 or along == 0 or along == rules.n - 1
 
 
 def connects(rules, stones, me, r, q):
-    """Does the chain of the stone on a cell reach both sides of its player?"""
+    """True if the chain of the stone on a cell reaches both sides of its player."""
     reached = chain(stones, r, q)
     return meet(reached, side(rules.n, me, 0)) and meet(reached, side(rules.n, me, 1))
 
 
-# --- The same board again ---------------------------------------------------------------------------------------------
+# --- Repetition -------------------------------------------------------------------------------------------------------
 
 
 def stands_again(rules, state):
-    """Count a board that may have stood before; True if it stands for the last time."""
+    """Count a board that may have occurred before; True if this occurrence ends the game."""
     place, seen = class_of(state.stones), state.seen
     if seen[place] < 255:
         seen[place] += 1
@@ -228,7 +228,7 @@ def stands_again(rules, state):
 
 
 def class_of(stones):
-    """A number from 0 to 63, the same for a board and for its half turn: from stones, and neighbours in rows."""
+    """A class from 0 to 63, the same for a board and its half turn, computed from stones and neighbours in rows."""
     number = 0
     for word in range(stones.shape[1]):
         red, blue = stones[0, word], stones[1, word]
@@ -238,7 +238,7 @@ def class_of(stones):
 
 
 def occurrences(rules, state):
-    """How often the present board has stood since the moves began, now included: they are all made once more."""
+    """The number of occurrences of the current board, including this one; replays all moves."""
     stones, plies = state.stones, state.ply - state.begun
     red, blue = cells(stones[0]), cells(stones[1])
     set_up(state)
@@ -263,11 +263,11 @@ def hash_of(boards, h):
 
 
 def fingerprint(rules, state):
-    """The board and the turn; and how it came about, once a board may have stood 5 times.
+    """A hash of the board and the turn; and of the moves, once a board may have occurred 5 times.
 
-    Before that, repetition cannot change the value of a position. Whoever can force a win can do so without
-    letting the same player move twice on the same board, so that none stands more than twice from here on; and whoever
-    cannot be beaten still cannot, as repetition only ever draws.
+    Before that, repetition cannot change the value of a position. A player who can force a win can do so without moving
+    twice on the same board, so that no board occurs more than twice from here on. A player who can avoid a loss still
+    can, as repetition only causes draws.
     """
     h = mix(hash_of(state.stones, np.uint64(2)), np.uint64(state.ply))
     if state.most >= REPEATS - 3:
@@ -330,7 +330,7 @@ class CachexGame(Game):
         return " ".join(words)
 
     def read(self, text, state):
-        """`start` and the moves; or a board, whose turn it is, perhaps the turns taken, and the moves from there on."""
+        """Read `start` and moves; or a board, the player to move, optionally the turns taken, and moves."""
         reset(self.rules, state, None)
         words = [(found.group(), found.start()) for found in re.finditer(r"\([^()]*\)|[^\s()]+|[()]", text)]
         if not words:
@@ -391,7 +391,7 @@ class CachexGame(Game):
         return f"{r},{q}"
 
     def read_move(self, state, player, text):
-        """Such as 3,4 or (3, 4): the row r, then q; or steal."""
+        """Read a move such as 3,4 or (3, 4), the row r and then q; or steal."""
         n = self.rules.n
         move = text.strip().lower()
         if move == "steal":

@@ -20,11 +20,11 @@ from ludus.games._grid import draw_grid, letters, read_grid, write_grid
 #      1   8  15  22  29  36  43
 #      0   7  14  21  28  35  42
 #
-# Boards of up to 64 bits take one word, whatever their shape, and so share their machine code; larger ones take more.
+# Boards of up to 64 bits of any shape take one word, and so share their machine code; larger ones take more.
 
 
 LEAN = True
-"""No function of the rules makes an array: ludus.native need not compile them twice to find out."""
+"""No function of the rules allocates an array, so ludus.native need not compile them twice to find out."""
 
 
 class Connect4(NamedTuple):
@@ -81,7 +81,7 @@ def outcome(rules, state, values):
 
 
 def in_line(rules, stones, bit):
-    """Does the stone at `bit` stand in a line of one's own?"""
+    """True if the stone at `bit` is part of a line."""
     if stones.size > 1:
         return completes(rules, stones, bit)
     height = rules.rows + 1
@@ -95,7 +95,7 @@ def in_line(rules, stones, bit):
 
 
 def completes(rules, stones, bit):
-    """Would a stone at `bit` stand in a line?"""
+    """True if a stone at `bit` would complete a line."""
     height = rules.rows + 1
     for step in (1, height - 1, height, height + 1):
         count = 1
@@ -117,17 +117,17 @@ def has(stones, bit):
 
 
 def observe(rules, state, player, planes):
-    """Own stones, the other's stones; row 0 at the bottom."""
+    """Planes: own stones, the other's stones; row 0 at the bottom."""
     for plane in range(2):
         stones = state.stones[player if plane == 0 else 1 - player]
         for row in range(rules.rows):
             for column in range(rules.columns):
-                bit = column * (rules.rows + 1) + row  # no branch: the compiler takes several columns at once
+                bit = column * (rules.rows + 1) + row  # no branch, so that the compiler can vectorise the loop
                 planes[plane, row, column] = (stones[bit >> 6] >> np.uint64(bit & 63)) & np.uint64(1)
 
 
 def symmetry(rules, state, which, image, actions, count):
-    """1 is the mirror image."""
+    """Symmetry 1 is the mirror image."""
     image.ply = state.ply
     image.winner = state.winner
     image.stones[:] = np.uint64(0)
@@ -145,7 +145,7 @@ def symmetry(rules, state, which, image, actions, count):
 
 
 def heuristic(rules, state, player):
-    """The empty cells that would complete a line, those of the player less those of the other."""
+    """The number of empty cells that would complete a line for the player, minus those for the other."""
     if state.stones.shape[1] == 1:
         empty = np.uint64(0)
         for column in range(rules.columns):
@@ -164,7 +164,7 @@ def heuristic(rules, state, player):
 
 
 def completing(rules, stones):
-    """The bits where all other stones of some line stand already."""
+    """The bits of cells that would complete a line."""
     cells = np.uint64(0)
     height = rules.rows + 1
     for step in (1, height - 1, height, height + 1):

@@ -1,6 +1,7 @@
 """Hive: surround the other's queen. All expansions, tournament rules, and endings that suit learning."""
 
 import copy
+import itertools
 from typing import NamedTuple
 
 import numpy as np
@@ -55,22 +56,22 @@ from ludus.games._hive_views import (
     planes_shape,
 )
 
-# An action is a piece and where it goes, told by a piece that lies there or beside it: (piece * pieces + reference) * 7
-# + the direction from the reference, or 6 for on top of it. Both pieces are as the mover sees them, own ones even, so
-# that both players can learn from each other. Of several references the lowest counts; the first piece of the game has
-# none, and refers to itself. The last id is a pass. So ids do not change when the hive is shifted, and when it is
-# turned only the direction does.
+# An action is a piece and its target, given by a reference piece that lies there or beside it: (piece * pieces +
+# reference) * 7 + the direction from the reference, or 6 for on top of it. Both pieces are from the mover's view, own
+# ones even, so that one network serves both players. Of several references the lowest is used; the first piece of the
+# game has none, and refers to itself. The last id is a pass. Ids do not change when the hive is shifted, and only the
+# direction changes when it is rotated.
 
 
 class Hive(NamedTuple):
     expansions: int
-    """1 for the mosquito, 2 ladybug, 4 pillbug, added up."""
+    """The sum of 1 for the mosquito, 2 for the ladybug and 4 for the pillbug."""
     repetition: bool
     limit: int
     decide_at_limit: bool
     surround: int
     matrix: bool
-    """Is the observation the matrix of neighbours, instead of planes?"""
+    """True if the observation is the adjacency matrix instead of planes."""
 
 
 OPTIONS = {
@@ -83,9 +84,9 @@ OPTIONS = {
 }
 VIEWS = ("planes", "adjacency")
 LEAN = True
-"""No function of the rules makes an array: ludus.native need not compile them twice to find out."""
+"""No function of the rules allocates an array, so ludus.native need not compile them twice to find out."""
 WHITE, BLACK = int64(0), int64(1)
-"""Of a type of their own: Numba would compile a function once for each plain number that it is called with."""
+"""Typed numbers: Numba would compile a function again for each literal that it is called with."""
 
 
 def reset(rules, state, random):
@@ -123,7 +124,7 @@ def play(rules, state, action):
 
 
 def advance(rules, state, piece, cell):
-    """One ply: a piece goes to a cell, or NOBODY does for a pass."""
+    """Play one ply: a piece goes to a cell; NOBODY is a pass."""
     was = hashed(rules, state, piece)
     if piece == NOBODY:
         state.past[state.ply] = PASS
@@ -143,12 +144,12 @@ def advance(rules, state, piece, cell):
 
 
 def hashed(rules, state, piece):
-    """The part of a piece on the board in the hash of the board, the same whichever of equal bugs it is."""
+    """The contribution of a piece to the hash of the board, the same for all bugs of one kind and colour."""
     if not rules.repetition or piece == NOBODY or state.cell[piece] == NOWHERE:
         return np.uint64(0)
     bug = 2 * int64(BUG[rules.expansions, piece]) + (piece & 1)
     place = (bug << 5 | int64(state.level[piece])) << 10 | int64(state.cell[piece])
-    return mix(mix(np.uint64(0), place + 1), 0)  # twice, as these parts are added up
+    return mix(mix(np.uint64(0), place + 1), 0)  # mixed twice, because the contributions are added up
 
 
 def mix(total, value):
@@ -172,13 +173,13 @@ def outcome(rules, state, values):
 
 
 def crowd(state, player):
-    """How many pieces surround a player's queen; 0 while it is in hand."""
+    """The number of pieces around a player's queen; 0 while it is in hand."""
     cell = state.cell[player]
     return int64(FILLED[state.around[cell]]) if cell != NOWHERE else 0
 
 
 def observe(rules, state, player, planes):
-    """`fill_planes`, or with the view "adjacency" the matrix of `adjacency` as one plane."""
+    """The planes of `fill_planes`; with the view "adjacency", the matrix of `adjacency` as one plane."""
     if rules.matrix:
         adjacency(rules, state, int64(player), planes[0])
     else:
@@ -190,7 +191,7 @@ def graph(rules, state, player, actions, count, features, edges, sizes):
 
 
 def symmetry(rules, state, which, image, actions, count):
-    """Up to 5 sixths of a turn, clockwise; from 6 on the same after a reflection. The image's past is turned too."""
+    """Symmetries 0 to 5 are clockwise sixths of a turn, 6 to 11 the same after a reflection. Past moves turn too."""
     clear(image)
     for ply in range(int64(state.ply)):
         move = int64(state.past[ply])
@@ -215,13 +216,13 @@ def turned(cell, which):
 
 
 DANGER = np.array([0.0, 1.0, 2.0, 3.5, 5.5, 8.0, 12.0])
-"""What it costs to have so many neighbours around one's queen."""
+"""The cost of the neighbours of one's queen, by their number."""
 WORTH = np.array([1.0, 0.25, 0.5, 0.35, 0.7, 0.7, 0.6, 0.5])
-"""What it is worth that a bug is free to move, from Q to P."""
+"""The worth of each bug that is free to move, from Q to P."""
 
 
 def heuristic(rules, state, player):
-    """How crowded the queens are, and what is free to move; the player's less the other's."""
+    """The cost of the queens' neighbours and the worth of bugs free to move, the player's minus the other's."""
     pieces = 2 * int64(SLOTS[rules.expansions])
     held = pinned(state, pieces)
     lead = DANGER[crowd(state, BLACK)] - DANGER[crowd(state, WHITE)]
@@ -235,7 +236,7 @@ def heuristic(rules, state, player):
 
 
 def fingerprint(rules, state):
-    """Of what lies where relative to the first of the pieces on the board, and what else the future depends on."""
+    """A hash of the pieces' places relative to the first piece on the board, and of all else that affects play."""
     pieces = 2 * int64(SLOTS[rules.expansions])
     anchor, total = -1, np.uint64(state.ply)
     for piece in range(pieces):
@@ -257,13 +258,13 @@ def fingerprint(rules, state):
 
 
 def most_moves(expansions):
-    """No position has more moves than this.
+    """An upper bound for the number of moves in a position.
 
-    Around n pieces in one lie at most 2 n + 4 empty cells: each further piece takes one of them and adds at most three.
+    A hive of n pieces has at most 2 n + 4 empty neighbour cells: each further piece takes one and adds at most three.
     So with m pieces of the mover among n, a bug in hand has at most 2 m + 4 moves, and an ant at most 2 n + 2. A spider
     and a ladybug end within three cells, where there are 36; all others move to one of six. Two throwers have at most
-    9 moves each, as one with k neighbours throws k pieces to 6 - k cells. Room for 36 more: what a mosquito can do like
-    several bugs is listed twice before it is told apart.
+    9 moves each, as one with k neighbours throws k pieces to 6 - k cells. 36 more are added because moves of a mosquito
+    like several bugs are listed more than once before duplicates are removed.
     """
     most = 0
     for spiders, beetles, hoppers, ants in np.ndindex(3, 3, 4, 4):
@@ -304,10 +305,8 @@ class HiveGame(Game):
         options["view"] = VIEWS[options.pop("matrix")]
         return options
 
-    @property
-    def identity(self):
-        options = ",".join(f"{name}={value}" for name, value in self.options_in_use().items())
-        return f"{self.name}({options})v{self.version}"
+    def identity_options(self):
+        return self.options_in_use()
 
     def setup(self):
         rules = self.rules
@@ -324,9 +323,9 @@ class HiveGame(Game):
         self.symmetries = 12
 
     def decided_at(self, ply):
-        """The same game with an earlier limit, where the queens' neighbours decide. Positions of both share states.
+        """The same game with an earlier limit, at which the queens' neighbours decide. States of both are compatible.
 
-        For searches by playouts: of random games, few come to an end before their limit.
+        It serves searches by playouts, because few random games end before the limit.
         """
         sooner = copy.copy(self)
         sooner.rules = self.rules._replace(limit=min(ply, self.rules.limit), decide_at_limit=True)
@@ -338,7 +337,7 @@ class HiveGame(Game):
     # --- text -------------------------------------------------------------------------------------------------------
 
     def values_of(self, state):
-        """The values where the game is over, else None."""
+        """The values if the game is over, else None."""
         values = np.zeros(2, np.float32)
         return values.tolist() if outcome(self.rules, state, values) else None
 
@@ -349,9 +348,9 @@ class HiveGame(Game):
         return ";".join([write_game_type(self.rules.expansions), status, write_turn(ply), *moves])
 
     def read(self, text, state):
-        """A GameString: its moves are played one by one, and what it says of them must be true."""
+        """Read a GameString: its moves are played one by one, and its state and turn must agree with them."""
         parts = text.split(";")
-        places = [sum(len(part) + 1 for part in parts[:index]) for index in range(len(parts))]
+        places = list(itertools.accumulate((len(part) + 1 for part in parts), initial=0))[:-1]
         code = read_game_type(parts[0])
         if code != self.rules.expansions:
             raise BadPosition(f"this is {write_game_type(self.rules.expansions)}, not {parts[0].strip()}", 0)
@@ -382,7 +381,7 @@ class HiveGame(Game):
         return write_move(self.rules.expansions, player, int(action))
 
     def read_move(self, state, player, text):
-        """A MoveString; any piece may be the reference, in any case and with any spaces."""
+        """Read a MoveString; any neighbour may be the reference, in upper or lower case and with any spaces."""
         piece, cell = self.find_move(state, player, text)
         pieces = 2 * int(SLOTS[self.rules.expansions])
         if piece == NOBODY:

@@ -7,13 +7,13 @@ import numpy as np
 from ludus.errors import BadPosition, IllegalMove
 from ludus.game import Game, require
 
-# Action i takes i + 1 stones. Who takes the last one gets 1, the player after that one 0, and the player before -1.
+# Action i takes i + 1 stones. The player who takes the last one gets 1, the player after it 0, the player before it -1.
 #
-# As nobody is indifferent between two endings, backward induction gives one result. With r = stones mod (most + 2):
+# No player is indifferent between two endings, so backward induction gives one result. With r = stones mod (most + 2):
 #
-#     r = 1 .. most    the mover takes r stones, and will take the last one;
+#     r = 1 .. most    the mover takes r stones, and will take the last stone;
 #     r = 0            the mover takes 1 stone, and comes second: the player before takes the last one;
-#     r = most + 1     whatever the mover takes, the next player will take the last one.
+#     r = most + 1     for every choice of the mover, the next player will take the last one.
 #
 # For, by induction, leaving r = 0 wins (the next player comes second), leaving r = most + 1 comes second (the player
 # after the next wins) and leaving anything else comes last; and each kind of heap reaches the best kind it can.
@@ -59,7 +59,7 @@ def outcome(rules, state, values):
 
 
 def observe(rules, state, player, planes):
-    """The stones side by side; then, all ones: it is the player's turn, the next player's, the third player's."""
+    """Planes: one cell for each stone; then all ones in the plane of the player to move: own, next, third player."""
     for place in range(rules.stones):
         planes[0, 0, place] = 1.0 if place < state.stones else 0.0
         planes[1 + (state.turn - player) % 3, 0, place] = 1.0
@@ -83,9 +83,9 @@ class LastStoneGame(Game):
         self.observation = (4, 1, stones)
 
     def solution(self, stones):
-        """What the mover, the next and the third player get with perfect play, and how many stones the mover takes.
+        """The values of mover, next and third player under perfect play, and the number of stones that the mover takes.
 
-        0 stones to take where all choices are equally good.
+        The stones are 0 if all choices are equally good.
         """
         rest = stones % (self.rules.most + 2)
         if rest == 0:

@@ -10,7 +10,7 @@ from ludus.rules import EVERYONE
 
 # Actions are 0 rock, 1 paper, 2 scissors: each beats the one before it, and rock beats scissors.
 #
-# What the first player gets, for its choice (row) and the second player's (column):
+# The payoff of the first player, for its choice (row) and the second player's (column):
 #
 #                 rock    paper   scissors
 #     rock          0    -paper    +rock
@@ -19,7 +19,7 @@ from ludus.rules import EVERYONE
 #
 # There is one equilibrium: in every round both play rock, paper and scissors in the proportion scissors : rock : paper
 # of the prizes. Against it rock gets rock * paper - paper * rock = 0, and in the same way so do paper and scissors.
-# So the value is 0, and how often to make a choice depends on the prizes of the two others.
+# So the value is 0, and the probability of a choice depends on the prizes of the two others.
 
 
 class Roshambo(NamedTuple):
@@ -72,14 +72,14 @@ def gain(rules, state, player):
 
 
 def observe(rules, state, player, planes):
-    """The part of the rounds played, and what the player and the other have won; on a board of one cell."""
+    """Planes of one cell: the fraction of rounds played, the player's prizes, the other's prizes."""
     planes[0, 0, 0] = state.played / rules.rounds
     planes[1, 0, 0] = gain(rules, state, player) / rules.rounds
     planes[2, 0, 0] = gain(rules, state, 1 - player) / rules.rounds
 
 
 def heuristic(rules, state, player):
-    """What has been won so far: the rounds to come are worth nothing to either."""
+    """The prizes so far: the expected gain of the remaining rounds is 0."""
     return (gain(rules, state, player) - gain(rules, state, 1 - player)) / rules.rounds
 
 
@@ -107,7 +107,7 @@ class RoshamboGame(Game):
         return np.array([scissors, rock, paper]) / (rock + paper + scissors)
 
     def write(self, state):
-        """The rounds played, and what each player has won with: '3 rr/s' is two wins with rock, one with scissors."""
+        """The rounds played and the winning choices of each player: '3 rr/s' is two wins by rock, one by scissors."""
         wins = [
             "".join(name[0] * int(count) for name, count in zip(self.names, row, strict=True)) for row in state.wins
         ]
@@ -142,7 +142,7 @@ class RoshamboGame(Game):
         return self.names[action]
 
     def read_move(self, state, player, text):
-        """The whole word or its first letter."""
+        """Read the whole word or its first letter."""
         for action, name in enumerate(self.names):
             if text.strip().lower() in (name, name[0]):
                 return action

@@ -1,13 +1,13 @@
 """Sevn: take corner tiles of one colour; own a whole colour, or most of the tiles of most colours. Any odd base.
 
 On a board of b x b tiles, b of each of b colours, a move takes one or more tiles of one colour, each of them a corner
-on the board before the move: free above or below, and free on its left or right. Who owns all b tiles of a colour wins
-at once; when the board is empty, who has more tiles than the other in more colours. As b is odd there are no draws.
+on the board before the move: free above or below, and free on its left or right. A player who owns all b tiles of a
+colour wins at once. When the board is empty, the player who leads in more colours wins. As b is odd, there is no draw.
 
-A position is written as in `2/-dcc-ba/5.1dbbc.deeaa.eecb1.1ce2`: the player to move; for each colour by how many tiles
-a player leads (a = 0, b = 1, ...; with a minus sign where it is player 2); the rows from the top, where numbers count
-empty cells. The tiles gone from the board and the lead tell how many each player has of a colour, so the text holds the
-whole position. A move is written as `c:a7+g1`, its colour and its cells; a1 is at the bottom left.
+A position is written as in `2/-dcc-ba/5.1dbbc.deeaa.eecb1.1ce2`: the player to move; the lead in each colour (a = 0,
+b = 1, ...; with a minus sign if player 2 leads); the rows from the top, where numbers count empty cells. The taken
+tiles and the lead give the number of tiles that each player has, so the text holds the whole position. A move is
+written as `c:a7+g1`, its colour and its cells; a1 is at the bottom left.
 
 A game is written as its first position and its moves, with blanks between them: see `write_record` and `read_record`.
 """
@@ -28,26 +28,26 @@ from ludus.rng import below
 
 # Bases 3, 5 and 7 share their machine code, and so do 9 and 11, whose boards take two words (see _sevn_board.py).
 #
-# An action is (colour << base) + subset, where bit k of the subset stands for tile k of those tiles of the colour that
-# are still on the board, in reading order. So ids depend on nothing but the position; there are base << base of them.
+# An action is (colour << base) + subset, where bit k of the subset stands for tile k among the tiles of the colour on
+# the board, in reading order. So ids depend on the position alone; there are base << base of them.
 #
-# By the rule itself, tiles are taken from the ends of rows and columns only. So what is left of a row or column has no
-# gaps, and a corner is an end of its row and of its column. Hence a row has at most two corners and the board at most
-# 2 * base; and as there are at most `base` of a colour, no position has more moves than two colours all of whose tiles
-# are corners: 2 * (2**base - 1). Some have as many, such as 1/aaa/ab1.bca.1ab. Texts with gaps are refused.
+# Tiles are taken from the ends of rows and columns only. So the rest of a row or column has no gaps, and a corner is an
+# end of its row and of its column. Hence a row has at most two corners and the board at most 2 * base. As there are at
+# most `base` tiles of a colour, the most moves come from two colours all of whose tiles are corners:
+# 2 * (2**base - 1). Some positions have this number, such as 1/aaa/ab1.bca.1ab. Texts with gaps are refused.
 
 NAMES = "abcdefghijkl"
-"""Of colours, and of the leads from 0 to the base."""
+"""Letters for colours, and for leads from 0 to the base."""
 
 PAINTS = (
     *("#e4572e", "#f3a712", "#5aaa46", "#2e86ab", "#8e5ea2", "#e58fb1", "#3b3f46"),
     *("#a9746e", "#6fc3c9", "#c9c04f", "#d9d4c7"),
 )
-"""How colours are shown, unless somebody wants them otherwise."""
+"""Default paints of the colours in drawings."""
 
 
 def odds(lead, tiles):
-    """The chance that `lead` stays above 0 if each of so many tiles falls to either player by the toss of a coin."""
+    """The probability that `lead` ends above 0 if each of `tiles` tiles goes to either player with probability 1/2."""
     ways = [1]
     for _ in range(tiles):
         ways = [a + b for a, b in zip([0, *ways], [*ways, 0], strict=True)]
@@ -57,11 +57,11 @@ def odds(lead, tiles):
 ODDS = np.array(
     [[odds(lead, tiles) for tiles in range(MOST_BASE + 1)] for lead in range(-MOST_BASE, MOST_BASE + 1)], np.float64
 )
-"""By lead + MOST_BASE and the number of tiles."""
+"""[lead + MOST_BASE, tiles]: the values of `odds`."""
 
 
 LEAN = True
-"""No function of the rules makes an array: ludus.native need not compile them twice to find out."""
+"""No function of the rules allocates an array, so ludus.native need not compile them twice to find out."""
 
 
 class Sevn(NamedTuple):
@@ -73,7 +73,7 @@ def state_dtype(colours, words):
         [
             ("tiles", np.uint64, (colours, words)),
             ("board", np.uint64, (words,)),  # the tiles of all colours
-            ("lead", np.int8, (colours,)),  # tiles that player 0 has taken, less those of player 1
+            ("lead", np.int8, (colours,)),  # tiles that player 0 has taken, minus those that player 1 has taken
             ("turn", np.int8),
             ("winner", np.int8),
         ]
@@ -85,7 +85,7 @@ def reset(rules, state, random):
     state.board[:] = np.uint64(0)
     state.lead[:] = 0
     for colour in range(rules.base):
-        state.lead[colour] = rules.base  # for the moment, how many tiles are still to be placed
+        state.lead[colour] = rules.base  # used here for the number of tiles still to be placed
     cells = rules.base * rules.base
     for cell in range(cells):
         drawn = below(random, cells - cell)
@@ -105,7 +105,7 @@ def to_move(rules, state):
 
 
 def legal(rules, state, player, actions):
-    # Outside of the loop, as the compiler cannot know that a write into `actions` leaves the board alone.
+    # Outside the loop, as the compiler cannot know that writing into `actions` does not change the board.
     low = corners(rules, state.board, 0)
     high = corners(rules, state.board, 1) if state.board.size > 1 else np.uint64(0)
     count = 0
@@ -122,7 +122,7 @@ def legal(rules, state, player, actions):
                 free |= 1 << number
                 takeable = rest
         subset = -free & free
-        while subset:  # all subsets of `free` but the empty one
+        while subset:  # all subsets of `free` except the empty one
             actions[count] = (colour << rules.base) + subset
             count += 1
             subset = (subset - free) & free
@@ -162,8 +162,8 @@ def outcome(rules, state, values):
 
 
 def observe(rules, state, player, planes):
-    """A plane for each colour with its tiles; one for each colour filled with the player's lead in it, from -1 to 1;
-    the corners; and ones where it is the player's turn. Row 0 is on top."""
+    """Planes: the tiles of each colour; for each colour, the player's lead from -1 to 1 in all cells; the corners; all
+    ones if it is the player's turn. Row 0 is on top."""
     base, tiles, board = rules.base, state.tiles, state.board
     for colour in range(base):
         for word in range(board.size):
@@ -197,8 +197,8 @@ def image_of(rules, which, cell):
 
 
 def symmetry(rules, state, which, image, actions, count):
-    """The eight of the square. (Colours can be exchanged as well, in so many ways that nobody could list them; graphs
-    do not tell colours by name, so networks over graphs need not learn it.)"""
+    """The eight symmetries of the square. (Permutations of the colours are symmetries too, but too many to list. Graphs
+    contain no names of colours, so graph networks have this symmetry built in.)"""
     tiles, images, board = state.tiles, image.tiles, image.board
     images[:] = np.uint64(0)
     board[:] = np.uint64(0)
@@ -228,9 +228,10 @@ def symmetry(rules, state, which, image, actions, count):
 
 
 def worth(rules, lead, tiles):
-    """What a colour is worth to player 0, in colours, with so many tiles on the board.
+    """The worth of a colour to player 0, in units of one colour, with `tiles` of its tiles on the board.
 
-    Its odds, and as the first to own a whole colour wins, the chance of that times about what is needed to win.
+    It is the odds of leading, plus the probability of owning the whole colour, which wins, times about the colours
+    needed to win.
     """
     value = 2.0 * ODDS[MOST_BASE + lead, tiles] - 1.0
     if tiles < rules.base:
@@ -243,7 +244,7 @@ def worth(rules, lead, tiles):
 
 
 def heuristic(rules, state, player):
-    """What all colours are worth together, once the mover has taken the corners of the colour where that gains most."""
+    """The total worth of all colours, after the mover has taken the corners of the colour where that gains most."""
     sign = 1 if state.turn == 0 else -1
     total, spread, gain = 0.0, 0.5, 0.0
     for colour in range(rules.base):
@@ -257,8 +258,8 @@ def heuristic(rules, state, player):
         now = worth(rules, lead, tiles)
         gain = max(gain, sign * (worth(rules, lead + sign * free, tiles - free) - now))
         total += now
-        chance = ODDS[MOST_BASE + lead, tiles]
-        spread += 4.0 * chance * (1.0 - chance)
+        probability = ODDS[MOST_BASE + lead, tiles]
+        spread += 4.0 * probability * (1.0 - probability)
     total += sign * gain
     value = total / np.sqrt(total * total + spread)
     return value if player == 0 else -value
@@ -291,7 +292,7 @@ class SevnGame(Game):
         self.symmetries = 8
         hidden, diagonal = 2 * 4 * base * (base - 2), 4 * (base - 1) ** 2
         takeable, alike = 2 * base * (2 * base - 1), base * base * (base - 1)
-        taken = 2 * base << base  # there and back, in the moves of two whole colours
+        taken = 2 * base << base  # edges in both directions, in the moves of two whole colours
         self.graph = GraphShape(
             nodes=base * base + self.most_legal,
             edges=hidden + diagonal + takeable + alike + taken,
@@ -311,7 +312,7 @@ class SevnGame(Game):
         return np.array(cells, np.int8).reshape(base, base)
 
     def taken(self, state):
-        """How many tiles of each colour each player has: [[player 0's, ...], [player 1's, ...]]."""
+        """The number of tiles of each colour that each player has: [[player 0's, ...], [player 1's, ...]]."""
         gone = [self.rules.base - int((self.cells(state) == colour + 1).sum()) for colour in range(self.rules.base)]
         leads = state.lead[: self.rules.base].tolist()
         pairs = list(zip(gone, leads, strict=True))
@@ -355,7 +356,7 @@ class SevnGame(Game):
             state.winner = 0 if colours_led(self.rules, state) > 0 else 1
 
     def read_score(self, score, begin):
-        """The leads, and where each of them stands in the text."""
+        """The leads, and the place of each in the text."""
         base = self.rules.base
         found = list(re.finditer("-?[a-z]|.", score))
         for match in found:
@@ -368,9 +369,9 @@ class SevnGame(Game):
         return leads, [begin + match.start() for match in found]
 
     def check_board(self, cells, leads, places, tiles):
-        """Refuse what no game leads to: `places` are those of the leads in the text, `tiles` those of the tiles."""
+        """Refuse a position that no game leads to; `places` and `tiles` are places of leads and tiles in the text."""
         base = self.rules.base
-        order = np.cumsum(cells.ravel() > 0).reshape(base, base) - 1  # of a tile among the tiles
+        order = np.cumsum(cells.ravel() > 0).reshape(base, base) - 1  # the index of a tile among the tiles
         for colour, lead in enumerate(leads):
             mine = order[cells == colour + 1].tolist()
             if len(mine) > base:
@@ -403,7 +404,7 @@ class SevnGame(Game):
         return f"{NAMES[action >> self.rules.base]}:{cells}"
 
     def read_move(self, state, player, text):
-        """Such as c:a7+g1, the cells in any order; c: and + may be left out."""
+        """Read a move such as c:a7+g1, with the cells in any order; c: and + may be left out."""
         base = self.rules.base
         found = re.fullmatch(r"(?:([a-z]):)?((?:[+,]?[a-z][0-9]{1,2})+)", text.strip().lower())
         if not found:
@@ -437,7 +438,7 @@ class SevnGame(Game):
         return (colour << base) + subset
 
     def draw(self, state):
-        """Corners are capital letters; below, how many tiles each player has of each colour."""
+        """The board, with corners as capital letters, and below it the tiles that each player has of each colour."""
         base = self.rules.base
         free = [is_corner(self.rules, state.board, cell) for cell in range(base * base)]
         cells = self.cells(state) + base * np.array(free).reshape(base, base)
@@ -452,7 +453,7 @@ class SevnGame(Game):
         return "\n".join([board, "", *table, ending])
 
     def describe(self, state):
-        """The cells, row 0 on top; the names of those whose tiles can be taken; tiles taken, by player and colour."""
+        """The cells, row 0 on top; the names of the corners; the tiles taken, by player and colour."""
         base = self.rules.base
         free = [cell for cell in range(base * base) if is_corner(self.rules, state.board, cell)]
         return {
@@ -465,7 +466,7 @@ class SevnGame(Game):
 
 
 def write_text(player, leads, cells):
-    """A position from the player to move, 1 or 2, the leads, and the cells [base, base], 0 where there is no tile."""
+    """The text of a position: the player to move, 1 or 2, the leads, and the cells [base, base], 0 without a tile."""
     score = "".join(f"{'-' if lead < 0 else ''}{NAMES[abs(lead)]}" for lead in leads)
     return f"{player}/{score}/{write_grid(cells, '.' + NAMES, '.')}"
 
@@ -476,7 +477,7 @@ def write_record(position: Position) -> str:
 
 
 def read_record(text: str) -> Position:
-    """The position that a record leads to, with its history; the base is that of the first position."""
+    """The position at the end of a record, with its history. The first position determines the base."""
     first, *moves = text.split() or [""]
     rows = first.count(".") + 1
     if rows not in BASES:

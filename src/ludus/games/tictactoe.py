@@ -18,7 +18,7 @@ from ludus.games._grid import draw_grid, read_grid, write_grid
 
 LINES = (0b000000111, 0b000111000, 0b111000000, 0b001001001, 0b010010010, 0b100100100, 0b100010001, 0b001010100)
 
-# Where each of the 8 symmetries takes each cell: 4 turns, and 4 turns of the mirror image.
+# The image of each cell under each of the 8 symmetries: 4 rotations, and 4 rotations of the mirror image.
 TO = np.array(
     [
         np.argsort(np.rot90(board, turns).ravel())
@@ -82,14 +82,14 @@ def outcome(rules, state, values):
 
 
 def observe(rules, state, player, planes):
-    """Own stones, the other's stones; row 0 at the bottom."""
+    """Planes: own stones, the other's stones; row 0 at the bottom."""
     for cell in range(9):
         planes[0, cell // 3, cell % 3] = state.stones[player] >> cell & 1
         planes[1, cell // 3, cell % 3] = state.stones[1 - player] >> cell & 1
 
 
 def symmetry(rules, state, which, image, actions, count):
-    """0 to 3 are turns, 4 to 7 turns of the mirror image."""
+    """Symmetries 0 to 3 are rotations, 4 to 7 rotations of the mirror image."""
     image.stones[:] = 0
     image.ply = state.ply
     image.winner = state.winner
@@ -101,7 +101,7 @@ def symmetry(rules, state, which, image, actions, count):
 
 
 def heuristic(rules, state, player):
-    """The lines still open to the player less those still open to the other, of the 8 there are."""
+    """The number of the 8 lines still open to the player, minus the number open to the other, divided by 8."""
     difference = 0
     for line in LINES:
         difference += 1 if state.stones[1 - player] & line == 0 else 0
@@ -120,7 +120,7 @@ class TicTacToeGame(Game):
     symmetries = 8
 
     def setup(self):
-        """There is nothing to choose."""
+        """There are no options to check."""
 
     def cells(self, state):
         """0 empty, 1 first player, 2 second player; row 0 on top."""

@@ -1,1 +1,19 @@
-"""All code that knows about GPUs: compiling for one, the forest, the network and the learner on it."""
+"""All code that knows about GPUs.
+
+compiler    compiles functions of the engine for an NVIDIA GPU (Numba's LLVM code to PTX)
+forest      trees on a GPU, with the interface of the forest on the CPU
+engine      a network on a GPU: bfloat16, CUDA graphs
+fusion      joins convolutions with the operations after them
+layers      layers written in Triton
+steps       the learner's steps on a GPU
+
+Nothing here knows the families of networks or the settings of a run. Other packages ask `is_usable` before they import
+a module of this one.
+"""
+
+
+def is_usable() -> bool:
+    """True if PyTorch can use an NVIDIA GPU on this machine."""
+    import torch
+
+    return torch.cuda.is_available()

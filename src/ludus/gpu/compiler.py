@@ -1,39 +1,38 @@
-"""Compiled functions on an NVIDIA card: what Numba makes for the processor, the same LLVM compiles for the card too.
+"""Functions of the engine on an NVIDIA GPU: LLVM compiles for it what Numba has made for the CPU.
 
-A function of the engine that works on one tree, and all that it calls (the rules of the game, the selection rule), is
-arithmetic on arrays that are there already; nothing in its code belongs to the processor. So its LLVM code goes to the
-PTX back end as it is, behind an entry that calls it once in each thread of the card. Both compute the same bits.
+A function that works on one tree, and all that it calls (the rules of the game, the selection rule), is arithmetic on
+arrays that are there already; nothing in its LLVM code belongs to the CPU. So the code goes to LLVM's PTX back end as
+it is, behind an entry that calls it once in each thread of the GPU. Both compute the same bits.
 
 Numbers among the arguments (sizes, strides, the game's options) become constants: loops over a board have a known
 length then, and the divisions vanish. Arrays become pointers, the only parameters that a launch takes.
+
+Not public API are Numba's calling convention (two pointers before the arguments, the status as the result), the order
+in which it passes the parts of an array, and its LLVM code as text.
 """
 
 from __future__ import annotations
 
 import ctypes
 import hashlib
-import os
 import re
 import struct
-import threading
 from collections.abc import Sequence
 from functools import cache
-from pathlib import Path
 from typing import Any
 
-import llvmlite
 import llvmlite.binding as llvm
 import numba
 import numpy as np
 from numba import types
-from numba.core import config
-from numba.core.caching import FunctionCache
 from numba.core.callconv import RETCODE_NONE, RETCODE_OK
-from numba.core.compiler_lock import global_compiler_lock
 from numba.core.errors import NumbaError
 
 from ludus.errors import Unsuitable
-from ludus.native import INNER, PACKAGE, _engine_files
+from ludus.native import store
+from ludus.native.digests import digest_of_function
+from ludus.native.internals import compile_for, global_compiler_lock, without_vectors
+from ludus.native.kernels import INNER
 
 TRIPLE = "nvptx64-nvidia-cuda"
 ENTRY = "entry"
@@ -43,40 +42,36 @@ INSTRUCTIONS = (
     "maxnum|memcpy|memmove|memset|minimum|minnum|rint|round|roundeven|sadd|scmp|smax|smin|smul|sqrt|ssub|stackrestore|"
     "stacksave|trap|trunc|uadd|ucmp|umax|umin|umul|usub|vector"
 )
-"""Of LLVM's own functions, those that a card does by itself, to the same bits."""
+"""Those of LLVM's own functions that a GPU computes by itself, to the same bits."""
 LANES = 32
-"""Threads of a block: few, so that even small forests reach every processor of the card."""
+"""Threads of a block: few, so that even small forests reach every multiprocessor of the GPU."""
 
 
 @cache
 def code_of(function: Any, kinds: tuple[Any, ...]) -> tuple[str, str]:
-    """LLVM code of a plain function for such types of arguments, and the function's name there. Without vectors, except
-    in what this process has compiled for the processor before."""
-    settings: Any = config
-    before = settings.LOOP_VECTORIZE, settings.SLP_VECTORIZE
-    settings.LOOP_VECTORIZE = settings.SLP_VECTORIZE = 0
+    """LLVM code of a plain function for these types of arguments, and the function's name there.
+
+    It has no vector instructions, except in functions that this process has compiled for the CPU before.
+    """
     try:
-        made = numba.njit(function, **INNER)
-        made.compile(kinds)
+        with without_vectors():
+            result = compile_for(numba.njit(function, **INNER), kinds)
     except NumbaError as error:
-        raise Unsuitable(f"{function.__name__} cannot be compiled for a card with these rules") from error
-    finally:
-        settings.LOOP_VECTORIZE, settings.SLP_VECTORIZE = before
-    result = made.overloads[kinds]
+        raise Unsuitable(f"{function.__name__} cannot be compiled for a GPU with these rules") from error
     if result.library.has_dynamic_globals:  # addresses in the memory of this process
-        raise Unsuitable("a table among the names of these rules is too large for a card: make it a field of the rules")
+        raise Unsuitable("a table among the names of these rules is too large for a GPU: make it a field of the rules")
     return result.library.get_llvm_str(), result.fndesc.llvm_func_name
 
 
 def flatten(kind: Any, value: Any) -> list[Any]:
-    """An argument as compiled functions take it: numbers, arrays (for their pointers), and None for no pointer."""
+    """An argument as compiled functions take it: numbers, arrays (for their pointers), and None for null pointers."""
     if isinstance(value, tuple):
         return [part for each, inner in zip(kind.types, value, strict=True) for part in flatten(each, inner)]
     if isinstance(kind, types.Array):
         return [None, None, value.size, value.itemsize, value, *value.shape, *value.strides]
     if isinstance(kind, types.Integer | types.Boolean | types.Float):
         return [value]
-    raise Unsuitable(f"a card's kernel cannot take {kind}")
+    raise Unsuitable(f"a kernel on a GPU cannot take {kind}")
 
 
 def constant(kind: str, value: Any) -> str:
@@ -88,8 +83,11 @@ def constant(kind: str, value: Any) -> str:
 
 
 def entry(kinds: list[str], parts: list[Any], name: str, count: int) -> str:
-    """LLVM code that calls the function for index 0 to count - 1, one in each thread; `kinds` and `parts`: the types
-    and the values of its further arguments. Where one fails, the int32 that the first parameter leads to becomes 1."""
+    """LLVM code that calls the function for index 0 to count - 1, once in each thread.
+
+    `kinds` and `parts` are the LLVM types and the values of its further arguments. The first parameter of the entry
+    points to an int32, which becomes 1 if a call fails.
+    """
     given = ["ptr addrspace(1) noalias %failures"]
     passed: list[str] = []
     casts: list[str] = []
@@ -104,7 +102,7 @@ def entry(kinds: list[str], parts: list[Any], name: str, count: int) -> str:
     return "\n".join(
         [
             f"define ptx_kernel void @{ENTRY}({', '.join(given)}) {{",
-            "  %room = alloca ptr",
+            "  %result = alloca ptr",
             "  %failure = alloca ptr",
             "  %block = call i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()",
             "  %lane = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()",
@@ -115,7 +113,7 @@ def entry(kinds: list[str], parts: list[Any], name: str, count: int) -> str:
             "work:",
             "  %index = zext i32 %number to i64",
             *casts,
-            f"  %status = call i32 {name}(ptr %room, ptr %failure, i64 %index, {', '.join(passed)})",
+            f"  %status = call i32 {name}(ptr %result, ptr %failure, i64 %index, {', '.join(passed)})",
             f"  %fine = icmp eq i32 %status, {RETCODE_OK.constant}",
             f"  %none = icmp eq i32 %status, {RETCODE_NONE.constant}",
             "  %good = or i1 %fine, %none",
@@ -141,12 +139,12 @@ def _target(chip: str) -> Any:
 
 
 def is_instruction(name: str) -> bool:
-    """Does a card do by itself what LLVM code calls so?"""
+    """True if a GPU computes LLVM's own function of this name by itself."""
     return re.match(rf"llvm\.({INSTRUCTIONS})(\.|$)", name) is not None
 
 
 def with_own_roots(code: str) -> str:
-    """LLVM code that takes square roots by an instruction, which is exact on the card too, not from a library."""
+    """LLVM code that takes square roots by an instruction, which is exact on a GPU too, not from a library."""
     for name, kind in (("sqrt", "double"), ("sqrtf", "float")):
         own = f"llvm.sqrt.f{64 if kind == 'double' else 32}"
         code = re.sub(rf"^declare {kind} @({name}|{re.escape(own)})\(.*\n", "", code, flags=re.MULTILINE)
@@ -156,20 +154,19 @@ def with_own_roots(code: str) -> str:
     return code
 
 
-@global_compiler_lock  # Numba's settings are those of the whole process
+@global_compiler_lock  # code_of changes settings of the whole process
 def to_ptx(function: Any, arguments: Sequence[Any], count: int, chip: str) -> str:
-    """The card's assembly of a function whose first argument is the index that each thread has of its own;
-    `arguments`: the others."""
+    """The GPU's assembly of a function whose first argument is the number of the thread; `arguments`: the others."""
     code, name = code_of(function, (types.int64, *(numba.typeof(argument) for argument in arguments)))
     quoted = f"@{name}" if f"@{name}(" in code else f'@"{name}"'
     code = with_own_roots(code)
     module = llvm.parse_assembly(code)
     kinds = [str(argument.type) for argument in module.get_function(name).arguments][3:]
     foreign = [each.name for each in module.functions if each.is_declaration and not is_instruction(each.name)]
-    if " = frem " in code:  # a card's is not exact
+    if " = frem " in code:  # which is not exact on a GPU
         foreign.append("remainder of real numbers")
     if foreign:
-        raise Unsuitable(f"a card has no {foreign[0]}, which {function.__name__} needs with these rules")
+        raise Unsuitable(f"a GPU has no {foreign[0]}, which {function.__name__} needs with these rules")
     parts = flatten_all(arguments)
     machine = _target(chip)
     code = re.sub(r"^target .*\n", "", code, flags=re.MULTILINE)
@@ -185,6 +182,7 @@ def to_ptx(function: Any, arguments: Sequence[Any], count: int, chip: str) -> st
 
 
 def flatten_all(arguments: Sequence[Any]) -> list[Any]:
+    """All arguments as compiled functions take them, one after the other."""
     return [part for argument in arguments for part in flatten(numba.typeof(argument), argument)]
 
 
@@ -194,32 +192,27 @@ def arrays_in(arguments: Sequence[Any]) -> list[np.ndarray]:
 
 
 def stored_ptx(function: Any, arguments: Sequence[Any], count: int, chip: str) -> str:
-    """What to_ptx gives, kept on disk with Numba's machine code: it takes some twenty seconds."""
+    """The result of to_ptx, kept on disk with the machine code of the CPU: making it takes about twenty seconds."""
     numbers = ["array" if isinstance(part, np.ndarray) else part for part in flatten_all(arguments)]
-    kinds = [numba.typeof(argument) for argument in arguments]  # that of rules has a digest of their files
-    versions = llvmlite.__version__, numba.__version__
-    digest = hashlib.sha256(repr((kinds, numbers, count, LANES, chip, versions)).encode())
-    for file in sorted({function.__code__.co_filename, *map(str, PACKAGE.glob("gpu/*.py")), *_engine_files()}):
-        digest.update(Path(file).read_bytes())
-    try:
-        folder = Path(FunctionCache(function).cache_path)
-    except RuntimeError:  # no folder can be written
+    kinds = [numba.typeof(argument) for argument in arguments]  # the type of rules has a digest of their files
+    sources = digest_of_function(function), digest_of_function(to_ptx)
+    if None in sources:
         return to_ptx(function, arguments, count, chip)
-    file = folder / f"{function.__name__}-{digest.hexdigest()[:32]}.ptx"
-    if not file.exists():
-        made = to_ptx(function, arguments, count, chip)
-        folder.mkdir(parents=True, exist_ok=True)
-        draft = file.with_suffix(f".{os.getpid()}-{threading.get_ident()}")
-        draft.write_text(made)
-        draft.replace(file)
-    return file.read_text()
+    key = repr((sources, kinds, numbers, count, LANES, chip))
+    entry = f"{function.__name__}-{hashlib.sha256(key.encode()).hexdigest()[:40]}.ptx"
+    stored = store.read(entry)
+    if stored is not None:
+        return stored.decode()
+    made = to_ptx(function, arguments, count, chip)
+    store.write(entry, made.encode())
+    return made
 
 
 class GpuKernel:
-    """A function of the engine, loaded on the card: launched for indices 0 to count - 1."""
+    """A function of the engine, loaded on the GPU. A launch calls it for indices 0 to count - 1."""
 
     def __init__(self, function: Any, arguments: Sequence[Any], count: int, chip: str):
-        """`arguments`: arrays and numbers, after the index; what the arrays hold does not matter here."""
+        """`arguments`: arrays and numbers, after the index; the content of the arrays does not matter here."""
         self.blocks = -(-count // LANES)
         ptx = stored_ptx(function, arguments, count, chip)
         self._driver = ctypes.CDLL("libcuda.so.1")
@@ -228,7 +221,7 @@ class GpuKernel:
             self._call("cuModuleLoadData", ctypes.byref(self._module), ctypes.c_char_p(ptx.encode()))
             self._call("cuModuleGetFunction", ctypes.byref(self._function), self._module, ENTRY.encode())
         except RuntimeError as error:
-            raise Unsuitable(f"{function.__name__} cannot be loaded on the card: {error}") from error
+            raise Unsuitable(f"{function.__name__} cannot be loaded on the GPU: {error}") from error
 
     def _call(self, name: str, *arguments: Any) -> None:
         status = getattr(self._driver, name)(*arguments)
@@ -236,7 +229,7 @@ class GpuKernel:
             raise RuntimeError(f"CUDA's driver answers {name} with error {status}")
 
     def launch(self, stream: int, pointers: Sequence[int]) -> None:
-        """On a CUDA stream; `pointers`: where an int32 for failures is, then each array of the arguments."""
+        """Run on a CUDA stream; `pointers`: addresses of an int32 for failures and of each array of the arguments."""
         values = [ctypes.c_void_p(pointer) for pointer in pointers]
         listed = (ctypes.c_void_p * len(values))(*(ctypes.addressof(value) for value in values))
         sizes = (self.blocks, 1, 1, LANES, 1, 1)

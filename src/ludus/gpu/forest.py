@@ -1,15 +1,18 @@
-"""A forest on a card: trees and network both, a whole search without the processor.
+"""A forest on a GPU: trees and network both, a whole search without the CPU.
 
-The trees are grown by the same compiled functions as on a processor (see gpu/compiler.py), one thread of the card for
-each. A round is one CUDA graph: the network judges the leaves, then every tree takes its answer in and brings the next
-leaf. The processor starts all rounds of a search at once. It sets the roots up before, and is shown them after.
+The trees are grown by the same compiled functions as on the CPU (see compiler.py), one thread of the GPU for each tree.
+A round is one CUDA graph: the network evaluates the leaves, then every tree takes its answer in and brings the next
+leaf. The CPU sets up the roots, starts all rounds of a search at once, and reads the roots afterwards.
+
+Arrays on the GPU are named by NumPy arrays on the host of the same shape and type, so that functions are compiled and
+launched with the same arguments as on the CPU. These host-side placeholders hold no data.
 """
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import torch
@@ -18,10 +21,9 @@ from numba.core.errors import NumbaExperimentalFeatureWarning
 from ludus.errors import BadOption, Unsuitable
 from ludus.gpu.compiler import GpuKernel, arrays_in
 from ludus.gpu.engine import CAPTURING
-from ludus.nets.evaluator import answer_one
 from ludus.rules import observe
 from ludus.search import rounds
-from ludus.search.batch import LeafBuffer
+from ludus.search.batch import LeafBuffer, spread_answer
 from ludus.search.forest import Evaluator, Forest, Progress
 from ludus.search.rounds import advance_tree, conclude_tree
 from ludus.search.selection import draws_gumbel_noise
@@ -29,15 +31,13 @@ from ludus.search.tree import NOTHING, Trees, copy_state
 
 if TYPE_CHECKING:
     from ludus.game import Game, Position
-    from ludus.gpu.engine import CudaEngine
-    from ludus.nets.evaluator import NetworkEvaluator
 
-# States on the card are aligned and those of the game are not; Numba notes that it could take one for the other.
+# States on the GPU are aligned and those of the game are not; Numba notes that it could take one for the other.
 warnings.filterwarnings("ignore", ".*considered a subtype", NumbaExperimentalFeatureWarning)
 
 
 def begin_tree(tree, shown, grown, planted, wanted, budgets):
-    """Bring over what the processor has set up for the next search of a tree: with its root, where that is new."""
+    """Copy what the CPU has set up for the next search of a tree from `shown` to `grown`; with its root, if planted."""
     budgets[tree] = wanted[tree]
     grown.done[tree] = shown.done[tree]
     grown.random[tree, 0] = shown.random[tree, 0]
@@ -59,22 +59,24 @@ def begin_tree(tree, shown, grown, planted, wanted, budgets):
 
 
 def grow_tree(tree, rules, rule, trees, buffer, budgets, planes, policy, outputs):
-    """A tree's part of a round, from the network's answer to what it is to see next: budgets int32 [B], planes float32
-    [V, ...], policy float32 [V, heads, actions], outputs float32 [V, outputs], with one view of each leaf, or one for
-    each player, beside each other."""
+    """One round of a tree: take the network's answer in, find the next leaf, and observe it.
+
+    budgets int32 [B]; planes float32 [V, ...], policy float32 [V, heads, actions] and outputs float32 [V, outputs]
+    hold one observation of each leaf, or one for each player, side by side.
+    """
     if buffer.waiting[tree]:
-        answer_one(buffer.movers, buffer.actions, buffer.counts, policy, outputs, buffer.logits, buffer.values, tree)
+        spread_answer(buffer.movers, buffer.actions, buffer.counts, policy, outputs, buffer.logits, buffer.values, tree)
     advance_tree(rules, rule, trees, tree, buffer, budgets)
     if buffer.waiting[tree]:
-        views = planes.shape[0] // trees.root.size
-        for view in range(tree * views, (tree + 1) * views):
-            planes[view, ...] = 0.0
-            viewer = max(0, buffer.movers[tree]) if views == 1 else view - tree * views
-            observe(rules, buffer.states[tree], viewer, planes[view])
+        observers = planes.shape[0] // trees.root.size
+        for row in range(tree * observers, (tree + 1) * observers):
+            planes[row, ...] = 0.0
+            player = max(0, buffer.movers[tree]) if observers == 1 else row - tree * observers
+            observe(rules, buffer.states[tree], player, planes[row])
 
 
 def show_tree(tree, rule, grown, shown, edges, policy):
-    """Show the processor what the search of a tree came to: edges and policy as for `conclude`, and the root."""
+    """Copy the result of a search from `grown` to `shown`: edges and policy as for `conclude`, and the root."""
     conclude_tree(rule, grown, tree, edges, policy)
     shown.done[tree] = grown.done[tree]
     shown.random[tree, 0] = grown.random[tree, 0]
@@ -96,7 +98,7 @@ def show_tree(tree, rule, grown, shown, edges, policy):
 
 
 def pinned(value: Any) -> Any:
-    """An array in memory that a card can reach; what is no array stays as it is."""
+    """A copy of an array in pinned memory, which a GPU can access; other values are returned unchanged."""
     if not isinstance(value, np.ndarray) or value.size == 0:
         return value
     made = torch.empty(value.nbytes, dtype=torch.uint8, pin_memory=True).numpy().view(value.dtype).reshape(value.shape)
@@ -105,7 +107,7 @@ def pinned(value: Any) -> Any:
 
 
 def aligned(states: np.ndarray) -> np.ndarray:
-    """The same states with each number where its kind wants to be: a card reads an unaligned one byte by byte."""
+    """The same states with aligned fields: a GPU reads unaligned numbers byte by byte."""
     record = states.dtype
     if record.names is None:
         return states
@@ -113,44 +115,90 @@ def aligned(states: np.ndarray) -> np.ndarray:
     return states.astype(np.dtype(fields, align=True))
 
 
+class GpuNetwork(Protocol):
+    """What a forest needs of an engine on a GPU (see engine.py)."""
+
+    stream: Any
+    """The CUDA stream on which trees and network run."""
+
+    def forward(self, planes: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """planes bfloat16 [V, *observation] on the GPU to policy and values there, on the current stream."""
+
+
+def make_forest(
+    game: Game,
+    rules: Sequence[Any],
+    evaluator: Evaluator,
+    engine: GpuNetwork,
+    observers: int,
+    *,
+    trees: int,
+    nodes: int,
+    seed: int,
+) -> Forest:
+    """A forest on the GPU. Where the game's rules or the memory do not allow that, one on the CPU that says why."""
+    if not game.parallel:
+        problem = f"the rules of {game.name} are ordinary Python"
+    else:
+        try:
+            return GpuForest(game, rules, evaluator, engine, observers, trees=trees, nodes=nodes, seed=seed)
+        except Unsuitable as error:
+            problem = str(error)
+    forest = Forest(game, rules[0], trees=trees, nodes=nodes, seed=seed)
+    forest.why_not_on_gpu = problem
+    return forest
+
+
 class GpuForest(Forest):
-    """A forest whose searches run on a card. On the processor there is of each tree its root, with its edges."""
+    """A forest whose searches run on a GPU. On the CPU there is only the root of each tree, with its edges."""
+
+    on_gpu = True
 
     def __init__(
-        self, game: Game, rules: Sequence[Any], evaluator: NetworkEvaluator, *, trees: int, nodes: int, seed: int
+        self,
+        game: Game,
+        rules: Sequence[Any],
+        evaluator: Evaluator,
+        engine: GpuNetwork,
+        observers: int,
+        *,
+        trees: int,
+        nodes: int,
+        seed: int,
     ):
-        """`rules`: all selection rules that it will search by, beginning with the first."""
+        """`rules` are all selection rules that it will search by, beginning with the first; `observers` is the number
+        of observations of each leaf."""
         super().__init__(game, rules[0], trees=trees, nodes=1, seed=seed)
         self.trees = self.trees._replace(states=aligned(self.trees.states))
         self.trees = Trees(*map(pinned, self.trees))
-        self.evaluator, self.engine = evaluator, cast("CudaEngine", evaluator.engine)
+        self.evaluator, self.engine = evaluator, engine
         self.planted, self.wanted = pinned(np.ones(trees, np.bool_)), pinned(np.zeros(trees, np.int32))
         self.failures = pinned(np.zeros(1, np.int32))
         self._tensors: dict[int, tuple[np.ndarray, torch.Tensor]] = {}
-        """What lies on the card, by the identity of the array that stands for it here."""
+        """The GPU's allocations, by the identity of their host-side placeholder."""
         self._done = torch.cuda.Event()
-        self._kept: dict[Any, tuple[list[Any], Any, _Search]] = {}
+        self._searches: dict[Any, tuple[list[Any], Any, _Search]] = {}
         whole = Forest(game, rules[0], trees=trees, nodes=nodes, seed=seed)
         try:
             with torch.cuda.stream(self.engine.stream):
-                self._make_room(whole)
+                self._allocate(whole, observers)
                 for rule in [*rules[1:], rules[0]]:
                     self.rule = rule
                     self._search()
         except torch.OutOfMemoryError as error:
-            raise Unsuitable(f"{trees} trees are too many for the card's memory") from error
+            raise Unsuitable(f"{trees} trees are too many for the GPU's memory") from error
         self.engine.stream.synchronize()
 
-    def _make_room(self, whole: Forest) -> None:
-        """On the card, for all that `whole` has."""
+    def _allocate(self, whole: Forest, observers: int) -> None:
+        """Allocate on the GPU what `whole` has on the CPU, and the network's input and output."""
         self.grown = Trees(*map(self._reserve, whole.trees._replace(states=aligned(whole.trees.states))))
         self.buffer = LeafBuffer(*map(self._reserve, whole.buffer._replace(states=aligned(whole.buffer.states))))
         self._budgets = self._reserve(self.wanted)
         self._rules = self._placed(self.game.rules)
-        count, room = self.trees.bonus.shape
-        self._network_in_and_out(count * self.evaluator.views, self.evaluator.sizes.observation)
-        self._edges = pinned(np.zeros((count, room // self.game.most_legal), np.int32))
-        self._policy = pinned(np.zeros((count, room), np.float32))
+        count, max_edges = self.trees.bonus.shape
+        self._allocate_network(count * observers, tuple(self.game.observation or ()))
+        self._edges = pinned(np.zeros((count, max_edges // self.game.most_legal), np.int32))
+        self._policy = pinned(np.zeros((count, max_edges), np.float32))
 
     @property
     def bytes(self) -> int:
@@ -159,52 +207,54 @@ class GpuForest(Forest):
     def _states(self, positions: Position | Sequence[Position] | np.ndarray) -> np.ndarray:
         return aligned(super()._states(positions))
 
-    # --- memory on the card -------------------------------------------------------------------------------------------
+    # --- memory on the GPU --------------------------------------------------------------------------------------------
 
     def _reserve(self, value: Any) -> Any:
-        """Room on the card like an array, and an array that stands for it here, whose content means nothing."""
+        """Allocate memory on the GPU like an array; returns its host-side placeholder."""
         if not isinstance(value, np.ndarray):
             return value
-        return self._stand_for(torch.zeros(max(8, value.nbytes), dtype=torch.uint8, device="cuda"), value)
+        return self._placeholder(torch.zeros(max(8, value.nbytes), dtype=torch.uint8, device="cuda"), value)
 
-    def _stand_for(self, tensor: torch.Tensor, like: np.ndarray) -> np.ndarray:
+    def _placeholder(self, tensor: torch.Tensor, like: np.ndarray) -> np.ndarray:
+        """Host-side placeholder for a GPU allocation, with the shape and the type of `like`."""
         made = np.empty(like.shape, like.dtype)
         self._tensors[id(made)] = made, tensor
         return made
 
     def _placed(self, value: Any) -> Any:
-        """Rules with their tables on the card."""
+        """Rules whose tables are on the GPU."""
         if isinstance(value, tuple):
             parts = map(self._placed, value)
-            return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
+            return tuple(parts) if type(value) is tuple else type(value)(*parts)  # else a NamedTuple
         made = self._reserve(value)
         if isinstance(value, np.ndarray):
             self._fill(made, value)
         return made
 
     def _fill(self, there: np.ndarray, content: np.ndarray) -> None:
-        """Content from pinned memory is copied in its turn on the stream, while the processor goes on."""
+        """Copy `content` to the GPU. From pinned memory the copy happens in its turn on the stream."""
         flat = np.ascontiguousarray(content).reshape(-1).view(np.uint8)
         self._tensors[id(there)][1][: flat.size].copy_(torch.from_numpy(flat), non_blocking=True)
 
     def _where(self, array: np.ndarray) -> int:
-        """The address at which a card finds an array, its own or a pinned one."""
+        """The address of an array for the GPU: of its allocation, or of pinned memory."""
         return self._tensors[id(array)][1].data_ptr() if id(array) in self._tensors else array.ctypes.data
 
-    def _network_in_and_out(self, views: int, observation: tuple[int, ...]) -> None:
-        self._planes = torch.zeros((views, *observation), device="cuda")
-        self._shaped: dict[str, Any] = {"memory_format": torch.channels_last} if len(observation) == 3 else {}
-        answers = self._judge()
+    def _allocate_network(self, rows: int, observation: tuple[int, ...]) -> None:
+        """Allocate the network's input for `rows` observations, and its output."""
+        self._planes = torch.zeros((rows, *observation), device="cuda")
+        self._layout: dict[str, Any] = {"memory_format": torch.channels_last} if len(observation) == 3 else {}
+        answers = self._evaluate()
         self._answers = [torch.zeros(answer.shape, device="cuda") for answer in answers]
-        self._seen = [
-            self._stand_for(tensor, np.empty(tuple(tensor.shape), np.float32))
+        self._exchanged = [
+            self._placeholder(tensor, np.empty(tuple(tensor.shape), np.float32))
             for tensor in (self._planes, *self._answers)
         ]
 
-    def _judge(self) -> Any:
+    def _evaluate(self) -> Any:
         """The network's answers to the planes of the leaves."""
         with torch.inference_mode():
-            return self.engine.runs(self._planes.to(torch.bfloat16, **self._shaped))
+            return self.engine.forward(self._planes.to(torch.bfloat16, **self._layout))
 
     # --- searching ----------------------------------------------------------------------------------------------------
 
@@ -213,18 +263,18 @@ class GpuForest(Forest):
         self.planted[:] = True
 
     def advance(self, actions: np.ndarray, positions: Position | Sequence[Position] | np.ndarray) -> np.ndarray:
-        """Nothing is kept: what lies below a root is on the card alone."""
+        """Play actions at the roots. Nothing is kept: the nodes below a root are on the GPU only."""
         kept = super().advance(actions, positions)
         self.planted[:] = True
         return kept
 
     def _search(self) -> _Search:
-        """All that is ready on the card for searches by the rule that the forest has now."""
+        """The kernels for searches by the present selection rule, with its arrays copied to the GPU."""
         key = type(self.rule), *(field.shape if isinstance(field, np.ndarray) else field for field in self.rule)
-        if key not in self._kept:
+        if key not in self._searches:
             rule = self._placed(self.rule)
-            self._kept[key] = [pinned(field) for field in self.rule], rule, _Search(self, rule)
-        fields, rule, found = self._kept[key]
+            self._searches[key] = [pinned(field) for field in self.rule], rule, _Search(self, rule)
+        fields, rule, found = self._searches[key]
         for there, mine, field in zip(rule, fields, self.rule, strict=True):
             if isinstance(field, np.ndarray) and not np.array_equal(mine, field):
                 mine[...] = field
@@ -239,9 +289,9 @@ class GpuForest(Forest):
         seconds: float | None = None,
         progress: Progress | None = None,
     ) -> int:
-        """For a number of simulations, by the evaluator that the forest was made for."""
+        """Search every tree for a number of simulations, by the evaluator that the forest was made for."""
         if simulations is None or seconds is not None or evaluator not in (None, self.evaluator):
-            raise BadOption("a forest on a card searches for a number of simulations, by its own evaluator")
+            raise BadOption("a forest on a GPU searches for a number of simulations, by its own evaluator")
         if np.min(simulations) < 0:
             raise BadOption("a search's budget must not be negative")
         self._need_roots()
@@ -249,18 +299,18 @@ class GpuForest(Forest):
         rounds.begin(self.trees, draws_gumbel_noise(self.rule))
         torch.cuda.set_device(torch.cuda.current_device())  # a thread's first call of the driver may come from here
         with torch.cuda.stream(self.engine.stream):
-            self._search().run(int(self.wanted.max()) + 1)  # the first round judges the root
+            self._search().run(int(self.wanted.max()) + 1)  # the first round evaluates the root
             self._done.record(self.engine.stream)
         self._done.synchronize()
         if self.failures[0]:
             raise RuntimeError(
-                f"the rules of {self.game.name} raised an error on the card; on a processor it would say more"
+                f"the rules of {self.game.name} raised an error on the GPU; with engine = onnx the message says more"
             )
         self.planted[:] = False
         return int(self.trees.done.sum())
 
     def conclude(self) -> tuple[np.ndarray, np.ndarray]:
-        """As the rule of the latest search has it."""
+        """For every tree, the edges to play, int32 [B, D], and the policy, float32 [B, R], by the latest rule."""
         return self._edges.copy(), self._policy.copy()
 
 
@@ -277,15 +327,15 @@ class _Search:
             return GpuKernel(function, arguments, count, chip), pointers
 
         self.begin = load(begin_tree, shown, grown, forest.planted, forest.wanted, budgets)
-        self.grow = load(grow_tree, forest._rules, rule, grown, forest.buffer, budgets, *forest._seen)
+        self.grow = load(grow_tree, forest._rules, rule, grown, forest.buffer, budgets, *forest._exchanged)
         self.show = load(show_tree, rule, grown, shown, forest._edges, forest._policy)
         self.graph = torch.cuda.CUDAGraph()
         self.stream = forest.engine.stream
         with CAPTURING, torch.inference_mode(), torch.cuda.stream(self.stream):
-            forest._judge()  # so that nothing is made ready during the capture
+            forest._evaluate()  # so that nothing is prepared during the capture
             self.stream.synchronize()
             with torch.cuda.graph(self.graph, stream=self.stream, capture_error_mode="thread_local"):
-                for mine, answer in zip(forest._answers, forest._judge(), strict=True):
+                for mine, answer in zip(forest._answers, forest._evaluate(), strict=True):
                     mine.copy_(answer)
                 self._launch(self.grow)
 
@@ -293,10 +343,10 @@ class _Search:
         kernel, pointers = what
         kernel.launch(self.stream.cuda_stream, pointers)
 
-    def run(self, judged: int) -> None:
-        """Start a search of so many rounds on the engine's stream, which is the current one; it goes on by itself."""
+    def run(self, rounds: int) -> None:
+        """Start a search of `rounds` evaluations on the engine's stream, which must be the current one, and return."""
         self._launch(self.begin)
         self._launch(self.grow)
-        for _ in range(judged):
+        for _ in range(rounds):
             self.graph.replay()
         self._launch(self.show)

@@ -1,6 +1,6 @@
-"""Two layers of the residual network as one kernel of a GPU each, written in Triton: every board is read once.
+"""Two layers of the residual network, each as one GPU kernel written in Triton that reads every board once.
 
-Shapes use K boards of `cells` cells; activations lie in memory as [K, cells, channels] (PyTorch's channels_last).
+Shapes use K boards of `cells` cells; activations are [K, cells, channels] in memory (PyTorch's channels_last).
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ import triton
 import triton.language as tl
 
 LARGEST = 8192
-"""Numbers of a board, or of half the pooling's weights, that a program holds: beyond, the registers do not suffice."""
+"""Largest board, or half of the pooling's weights, in numbers: a program holds them in registers."""
 BOARDS = 8
-"""Boards that one program of the pooling works on with the weights it has loaded: one warp, whose threads need not wait
-for others to add up a board."""
+"""Boards for which one program of the pooling loads its weights once. A program is one warp: to sum up a board, its
+threads need not wait for others."""
 ROWS = 128
 """Cells that one program of the first convolution computes."""
 TERMS = 64
-"""The first convolution takes a sum of at most so many numbers for each cell: all planes of three by three cells."""
+"""Largest number of terms of the first convolution's sum for each cell: nine for each plane."""
 
 
 @triton.jit
@@ -42,7 +42,7 @@ def _pool_and_add(
         inside = (row < tl.where(board < count, cells, 0))[:, None] & used[None, :]
         numbers = tl.load(x + board * cells * channels + within, mask=inside, other=0.0).to(tl.float32) + own[None, :]
         rectified = tl.where(inside, tl.maximum(numbers, 0.0), 0.0)
-        # Sixteen equal rows: the least that the matrix units take.
+        # Sixteen equal rows: the matrix units take no fewer.
         mean = tl.broadcast_to((tl.sum(rectified, 0) / cells)[None, :], (16, columns)).to(mean_weight.dtype)
         most = tl.broadcast_to(tl.max(rectified, 0)[None, :], (16, columns)).to(mean_weight.dtype)
         whole = tl.max(tl.dot(most, most_weight, tl.dot(mean, mean_weight)), 0) + added
@@ -78,18 +78,21 @@ def _convolve_planes(
 
 
 def _columns(channels: int) -> int:
-    """Channels as the matrix units take them."""
+    """The number of channels, padded to what the matrix units take."""
     return max(16, triton.next_power_of_2(channels))
 
 
 def fits_pooling(channels: int, cells: int) -> bool:
+    """True if `pool_and_add` can be used for boards of this size."""
     columns = _columns(channels)
     return max(triton.next_power_of_2(cells), columns) * columns <= LARGEST
 
 
 def pool_and_add(x: Any, bias: Any, weight: Any, offset: Any) -> torch.Tensor:
-    """relu(y + weight @ pooled(relu(y)) + offset) for y = x + bias: x [K, C, rows, columns], bias and offset [C],
-    weight [C, 2 * C], and pooled the mean and the maximum of every channel."""
+    """relu(y + weight @ pooled(relu(y)) + offset) for y = x + bias, where `pooled` is nets.blocks.Pooling.
+
+    x [K, C, rows, columns], bias and offset [C], weight [C, 2 * C].
+    """
     count, channels, height, width = x.shape
     x = x.contiguous(memory_format=torch.channels_last)
     out = torch.empty_like(x, memory_format=torch.channels_last)
@@ -102,7 +105,7 @@ def pool_and_add(x: Any, bias: Any, weight: Any, offset: Any) -> torch.Tensor:
 
 
 def convolve_planes(planes: Any, weight: Any, bias: Any) -> torch.Tensor:
-    """relu(convolution) of few planes [K, inputs, rows, columns], three by three cells, weight [C, inputs, 3, 3]."""
+    """relu(convolution(planes)) for few planes [K, inputs, rows, columns] and weight [C, inputs, 3, 3]."""
     count, inputs, height, width = planes.shape
     channels = weight.shape[0]
     out = torch.empty(

@@ -1,67 +1,84 @@
 """The learner's steps on a GPU: each is one CUDA graph, and the rows of the next one are drawn meanwhile.
 
-A step is some hundreds of small kernels: to launch them one by one takes several times as long as they run, and keeps
-the interpreter from the threads that play.
+A step is some hundreds of small kernels. To launch them one by one takes several times as long as they run, and holds
+the interpreter's lock, which the threads of self-play need.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
 
 from ludus.gpu.engine import CAPTURING
-from ludus.nets.samples import PlaneSampler, Sample, to_device
 
 if TYPE_CHECKING:
-    from ludus.train.learner import Learner
-    from ludus.train.replay import Window
+    from ludus.stopping import Stop
 
-WARM = 3
-"""Steps before the graph is captured: they make what it needs to have in memory."""
+WARM_UP = 3
+"""Steps before the graph is captured: they allocate the memory that it uses."""
 
 
+@dataclass
 class GraphedSteps:
-    """Steps of a learner whose network is on the card."""
+    """Gradient steps of a network that is on the GPU. All samples must have the same shapes."""
 
-    def __init__(self, learner: Learner):
-        assert isinstance(learner.sampler, PlaneSampler)  # graphs differ in size from step to step
-        self.learner, self.sampler = learner, learner.sampler
+    network: Any
+    optimiser: torch.optim.Optimizer
+    """It is capturable, and its learning rates are tensors."""
+    sampler: Any
+    """A nets.samples.Sampler."""
+    batch_size: int
+    value_weight: float
+    gradient_clip: float
+    """Largest norm of the gradient; 0 disables clipping."""
+    count_step: Callable[[], float]
+    """Counts a step, and returns how far it moves the averaged weights towards the network's."""
+    average: Callable[[Any], None]
+    """Moves the averaged weights by this part of the way."""
+
+    def __post_init__(self) -> None:
         self.stream = torch.cuda.Stream()
         self.graph: torch.cuda.CUDAGraph | None = None
-        self.sample: Sample | None = None
-        """Where every step finds its rows."""
+        self.sample: Any = None
+        """The GPU's memory for the rows of each step."""
         self.taken = 0
         self.moved = torch.zeros((), device="cuda")
         """How far this step moves the averaged weights."""
         self.result = torch.zeros(3, device="cuda")
-        """Losses and norm of the gradient."""
+        """The losses of a step and the norm of its gradient."""
+
+    warm_up = WARM_UP + 1
+    """The number of steps to take before steps can be timed."""
+
+    def load(self, weights: dict[str, Any]) -> None:
+        """Called when the network's weights were replaced. The graph reads them where they are."""
 
     def learn(
-        self, window: Window, steps: int, rate: float, choose: np.random.Generator, stop: Callable[[], bool]
+        self, rows: Any, steps: int, rate: float, rng: np.random.Generator, stop: Stop
     ) -> tuple[torch.Tensor, int]:
-        """The sums of losses and gradient's norm over so many steps, and how many were done."""
-        learner = self.learner
+        """Take `steps` steps, fewer if stopped; returns the sums of losses and gradient norms [3], and the steps."""
         done = 0
         if not steps:
             return torch.zeros(3), done
-        learner.network.train()
-        with CAPTURING:  # whatever others did with the weights
+        self.network.train()
+        with CAPTURING:  # others may have used the weights
             torch.cuda.synchronize()
 
-        def draw() -> Sample:
-            seed = int(choose.integers(0, 1 << 62))
-            return self.sampler.draw(window.rows, learner.config.batch_size, np.random.default_rng(seed))
+        def draw() -> Any:
+            seed = int(rng.integers(0, 1 << 62))
+            return self.sampler.draw(rows, self.batch_size, np.random.default_rng(seed))
 
         with ThreadPoolExecutor(1) as drawer, torch.cuda.stream(self.stream):
             sums = torch.zeros(3, device="cuda")
-            for group in learner.optimiser.param_groups:
+            for group in self.optimiser.param_groups:
                 group["lr"].fill_(rate)
-            ahead: Future[Sample] | None = drawer.submit(draw)
-            while ahead is not None and not stop():
+            ahead: Future[Any] | None = drawer.submit(draw)
+            while ahead is not None and not stop.is_set():
                 sample = ahead.result()
                 done += 1
                 ahead = drawer.submit(draw) if done < steps else None
@@ -70,16 +87,14 @@ class GraphedSteps:
             self.stream.synchronize()
         return sums, done
 
-    def _step(self, sample: Sample) -> None:
-        learner = self.learner
+    def _step(self, sample: Any) -> None:
         if self.sample is None:
-            self.sample = to_device(sample, learner.device)
+            self.sample = sample.to(torch.device("cuda"))
         for mine, theirs in zip(self.sample, sample, strict=True):
             mine.copy_(theirs)
-        learner.steps += 1
-        self.moved.fill_(1 - learner.kept)
+        self.moved.fill_(self.count_step())
         self.taken += 1
-        if self.taken <= WARM:
+        if self.taken <= WARM_UP:
             self._compute(self.sample)
             return
         if self.graph is None:
@@ -89,16 +104,15 @@ class GraphedSteps:
             self.graph = graph
         self.graph.replay()
 
-    def _compute(self, sample: Sample) -> None:
-        learner, config = self.learner, self.learner.config
-        weights = list(learner.network.parameters())
+    def _compute(self, sample: Any) -> None:
+        weights = list(self.network.parameters())
         with torch.autocast("cuda", torch.bfloat16, cache_enabled=False):
-            losses = self.sampler.loss(learner.network, sample)
-        policy, value = (loss / config.batch_size for loss in losses)
-        gradients = torch.autograd.grad(policy + config.value_weight * value, weights)
+            losses = self.sampler.loss(self.network, sample)
+        policy, value = (loss / self.batch_size for loss in losses)
+        gradients = torch.autograd.grad(policy + self.value_weight * value, weights)
         for weight, gradient in zip(weights, gradients, strict=True):
             weight.grad = gradient
-        norm = torch.nn.utils.clip_grad_norm_(weights, config.gradient_clip or torch.inf)
-        learner.optimiser.step()
-        learner.average(self.moved)
+        norm = torch.nn.utils.clip_grad_norm_(weights, self.gradient_clip or torch.inf)
+        self.optimiser.step()
+        self.average(self.moved)
         self.result.copy_(torch.stack([policy.detach(), value.detach(), norm.detach()]))

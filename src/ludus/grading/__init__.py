@@ -1,1 +1,1 @@
-"""Positions whose exact value is known, and moves graded by them."""
+"""Grading agents against exact truth: positions with known values, and how well moves keep them."""

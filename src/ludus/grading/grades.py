@@ -1,31 +1,32 @@
-"""Moves graded against the truth: the outcome kept, the best possible, how much was lost.
+"""Grades of moves: the share that kept the outcome, the share of best moves, and the mean loss.
 
-A move keeps the outcome if a won position stays won, and a drawn one at least drawn. It is the best possible if no
-other is worth more: the same where games are only won, drawn or lost, and more than that where they are won by so much.
-The loss is the difference between the best move's value and that of the move played, from 0 to 2.
+A move keeps the outcome if a won position stays won and a drawn one at least drawn. A move is best if no other move is
+worth more. The two are the same where games are only won, drawn or lost, and differ where a game is won by an amount.
+The loss is the value of the best move minus the value of the move played, from 0 to 2.
 """
 
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ludus.arena.play import ask
-from ludus.arena.record import derived
-from ludus.arena.score import wilson_interval
+from ludus.agents.asking import ask
 from ludus.grading.positions import Known
+from ludus.intervals import wilson_interval
+from ludus.rng import derived_seed
 
 if TYPE_CHECKING:
     from ludus.agents import Agent
     from ludus.search.forest import Evaluator
 
 LARGEST_LOSS = 2.0
-"""From 1, a win, to -1, a loss."""
+"""The loss of a move that turns a win (1) into a loss (-1)."""
 ROWS = 256
-"""Positions that a network looks at in one batch."""
+"""Number of positions in one batch of a network."""
 ALL = "all"
+"""The name of the grade over all phases."""
 
 
 class Mean(NamedTuple):
@@ -38,33 +39,36 @@ class Mean(NamedTuple):
 
 @dataclass(frozen=True)
 class Grade:
-    """How well somebody played in some positions."""
+    """The quality of the moves in a set of positions."""
 
     positions: int
+    """Number of positions."""
     kept: Mean
-    """The part of moves that kept the outcome,"""
+    """The share of moves that kept the outcome."""
     best: Mean
-    """and that were the best possible;"""
+    """The share of moves that were the best possible."""
     loss: Mean
-    """what a move lost of the value."""
+    """The mean loss of value."""
 
 
-def moves_of(
-    agent: Agent, known: Sequence[Known], seed: int = 0, progress: Callable[[int], None] | None = None
-) -> list[int]:
-    """What an agent plays in each position. Each begins a new game, with a seed that follows from it: neither the order
-    of the positions nor what else is among them changes an answer."""
-    actions = []
+def moves_of(agent: Agent, known: Sequence[Known], seed: int = 0) -> list[int]:
+    """The action that an agent plays in each position."""
+    return list(answers(agent, known, seed))
+
+
+def answers(agent: Agent, known: Sequence[Known], seed: int = 0) -> Iterator[int]:
+    """The actions of `moves_of`, one by one.
+
+    Each position begins a new game, with a seed that follows from the position. So neither the order of the positions
+    nor the other positions of the set change an answer.
+    """
     for each in known:
-        agent.new_game(derived(seed, zlib.crc32(each.position.text.encode())))
-        actions.append(ask(each.position, agent, each.position.to_move, None).action)
-        if progress is not None:
-            progress(len(actions))
-    return actions
+        agent.new_game(derived_seed(seed, zlib.crc32(each.position.text.encode())))
+        yield ask(each.position, agent, each.position.to_move).action
 
 
 def favourites(evaluator: Evaluator, known: Sequence[Known]) -> list[int]:
-    """The legal move that a network likes best in each position, without any search."""
+    """The legal move with the highest policy logit in each position, without any search."""
     from ludus.search.batch import Batch, make_buffer
 
     actions: list[int] = []
@@ -85,8 +89,10 @@ def favourites(evaluator: Evaluator, known: Sequence[Known]) -> list[int]:
 
 
 def grade_moves(known: Sequence[Known], actions: Sequence[int], where_it_matters: bool = False) -> dict[str, Grade]:
-    """A grade for the moves in each phase that occurs, then in all; if `where_it_matters`, only positions count in
-    which not all moves are equally good."""
+    """The grade of the moves in each phase that occurs, and in all.
+
+    If `where_it_matters`, only positions count in which not all moves are equally good.
+    """
     groups: dict[str, list[tuple[Known, int]]] = {each.phase: [] for each in known}
     groups[ALL] = []
     for each, action in zip(known, actions, strict=True):
@@ -107,12 +113,16 @@ def _grade(played: list[tuple[Known, int]]) -> Grade:
 
 
 def _mean(figures: list[float], largest: float = 1.0) -> Mean:
-    """Of figures from 0 to `largest`. Wilson's interval is made for those that are always one or the other; all others
-    with the same mean vary less, so that for them it is wider than need be, and not too narrow."""
+    """The mean of figures from 0 to `largest`, with its interval.
+
+    Wilson's interval is made for figures of 0 and 1 only. Other figures with the same mean vary less, so for them the
+    interval is wider than necessary, never too narrow.
+    """
     mean = sum(figures) / len(figures) if figures else 0.0
     low, high = wilson_interval(mean / largest, len(figures))
     return Mean(mean, largest * low, largest * high)
 
 
 def sign(value: Any) -> int:
+    """1 for values above 0, -1 for values below, else 0."""
     return int(value > 0) - int(value < 0)

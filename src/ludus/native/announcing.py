@@ -1,51 +1,69 @@
-"""The first compile says so."""
+"""Reports what Numba compiles to the listener of ludus.compile_events."""
+
+from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from typing import Any
 
 from numba.core import event
 
+from ludus import rules
+from ludus.compile_events import CompileEnded, CompileProgress, CompileStarted, on_compile, report
+from ludus.native.types import RulesType, enabled_classes
 
-class Announcer(event.Listener):
-    """Tells on standard error that something is being compiled, if it takes more than a moment."""
+__all__ = ["on_compile"]
 
-    def __init__(self, name_of: Callable[[Any], str]) -> None:
-        """`name_of` makes what people call it from the types of a kernel's arguments."""
-        self.name_of = name_of
+PATIENCE = 0.4
+"""What is compiled in fewer seconds is not reported."""
+
+
+class Reporter(event.Listener):
+    """Counts the functions that one call of a kernel makes Numba compile. Numba compiles one kernel at a time."""
+
+    def __init__(self) -> None:
         self.depth = self.functions = 0
         self.began = 0.0
-        self.status: Any = None
-        self.said: set[str] = set()
+        self.what = ""
+        self.started = False
 
     def on_start(self, started: Any) -> None:
         self.depth += 1
         self.functions += 1
         if self.depth == 1:
-            self.began, self.functions = time.perf_counter(), 1
-            self.what = self.name_of(started.data["args"])
-        elif self.status is None and time.perf_counter() - self.began > 0.4:
-            from rich.console import Console
-
-            console = Console(stderr=True)
-            if console.is_terminal:
-                self.status = console.status(self.text())
-                self.status.start()
-            else:
-                self.status = False
-                if self.what not in self.said:
-                    self.said.add(self.what)
-                    console.print(f"Compiling {self.what} for this machine, once ...", highlight=False)
-        elif self.status:
-            self.status.update(self.text())
-
-    def text(self) -> str:
-        spent = time.perf_counter() - self.began
-        return f"Compiling {self.what} for this machine, once: {self.functions} functions, {spent:.0f} s"
+            self.began, self.functions, self.started = time.perf_counter(), 1, False
+            self.what = _game_in(started.data["args"])
+        elif self.started:
+            report(CompileProgress(*self._facts()))
+        elif time.perf_counter() - self.began > PATIENCE:
+            self.started = True
+            report(CompileStarted(*self._facts()))
 
     def on_end(self, ended: Any) -> None:
         self.depth -= 1
-        if self.depth == 0 and self.status is not None:
-            if self.status:
-                self.status.stop()
-            self.status = None
+        if self.depth == 0 and self.started:
+            report(CompileEnded(*self._facts()))
+
+    def _facts(self) -> tuple[str, int, float]:
+        return self.what, self.functions, time.perf_counter() - self.began
+
+
+def _game_in(kinds: Any) -> str:
+    """The title of the game among the types of a kernel's arguments; without one, the title of the latest game."""
+    classes = [kind.instance_class for kind in kinds if isinstance(kind, RulesType)]
+    for each in (*classes, *reversed(enabled_classes())):
+        if rules.implementation(each, "legal") is not None:  # which selection rules do not have
+            return _title_of(each)
+    return "the search"
+
+
+def _title_of(rules_class: type) -> str:
+    namespace = rules.namespace_of(rules_class)
+    for value in namespace.values():
+        if isinstance(value, type) and getattr(value, "Rules", None) in rules_class.__mro__:
+            return getattr(value, "title", rules_class.__qualname__)
+    return namespace.get("TITLE", rules_class.__qualname__)
+
+
+def listen() -> None:
+    """Report from now on everything that is compiled in this process."""
+    event.register("numba:compile", Reporter())

@@ -1,19 +1,32 @@
-"""NamedTuples that kernels take as arguments: a game's rules, the arrays of a forest."""
+"""NamedTuples that kernels take as arguments: a game's rules, the arrays of a forest.
+
+Not public API of Numba are `AttributeTemplate`, `impl_ret_borrowed`, and that a model whose memory layout equals its
+value is handed to parallel loops as it is.
+"""
 
 from typing import Any
 
 import numba
 from numba import types
 from numba.core import cgutils
-from numba.core.datamodel import models
-from numba.core.imputils import impl_ret_borrowed, lower_getattr_generic
-from numba.core.typing.templates import AttributeTemplate, infer_getattr
-from numba.extending import NativeValue, register_model, typeof_impl, unbox
+from numba.core.imputils import impl_ret_borrowed
+from numba.core.typing.templates import AttributeTemplate
+from numba.extending import (
+    NativeValue,
+    infer_getattr,
+    lower_getattr_generic,
+    models,
+    register_model,
+    typeof_impl,
+    unbox,
+)
 
 
 class BundleType(types.Type):
-    """A NamedTuple that goes into parallel loops whole: Numba takes its own named tuples apart there, and puts them
-    together again as another type."""
+    """The type of a NamedTuple that goes into parallel loops whole.
+
+    Numba takes its own named tuples apart there, and puts them together again as another type.
+    """
 
     def __init__(self, field_types: tuple[Any, ...], instance_class: Any, digest: str = ""):
         self.types = tuple(field_types)
@@ -30,10 +43,12 @@ class BundleType(types.Type):
 
 @register_model(BundleType)
 class BundleModel(models.StructModel):
+    """A bundle in machine code: a structure of its fields."""
+
     def __init__(self, manager: Any, bundle_type: Any):
         super().__init__(manager, bundle_type, list(bundle_type.fields.items()))
 
-    # The same in memory as in registers (a truth value takes one bit there): parallel loops hand it over as it is.
+    # The same in memory as in registers (a truth value takes one bit there), because parallel loops do not convert it.
     def get_data_type(self) -> Any:
         return self.get_value_type()
 

@@ -1,77 +1,62 @@
-"""Numba's cache of machine code on disk, made safe: for several processes at once, and for one that is killed."""
+"""The cache of one kernel: machine code by the types of its arguments and by the digests of its sources."""
 
 from __future__ import annotations
 
-import contextlib
-import itertools
-from collections.abc import Iterator
+import hashlib
+import pickle
+import re
+from types import FunctionType
 from typing import Any
 
-from numba.core.caching import FunctionCache, IndexDataCacheFile
+import numpy as np
 
-try:
-    import fcntl
-except ImportError:  # not on Windows: there, two processes that compile at once may do the work twice
-    fcntl = None  # type: ignore[assignment]
+from ludus.native import store
+from ludus.native.digests import digest_of_function
+from ludus.native.internals import NullCache, belongs_to_process, dumps, from_parts, machine_of, to_parts
 
 
-class CacheFiles(IndexDataCacheFile):
-    """The index and the files of one kernel.
+class KernelCache(NullCache):
+    """Keeps what Numba compiles in files (see store.py), in place of Numba's own cache.
 
-    Numba's own have no lock: of two processes that save at once, both may choose the same file for different code, and
-    the index then leads one's arguments to the other's code. It also writes the index first: a process killed in
-    between leaves an entry that leads to whatever that file held before.
+    Numba's cache goes by the place and the date of a file, so checkouts could not share it and would not notice an edit
+    of another file. It keeps one index for each kernel, which two processes may write at once.
     """
 
-    @contextlib.contextmanager
-    def _locked(self, alone: bool) -> Iterator[None]:
-        if fcntl is None:
-            yield
-            return
-        with open(f"{self._index_path}.lock", "ab") as file:
-            fcntl.flock(file, fcntl.LOCK_EX if alone else fcntl.LOCK_SH)
-            yield
+    def __init__(self, function: FunctionType, options: dict[str, Any]):
+        self.function, self.options = function, options
+        self._source: str | None = None
 
-    def save(self, key: Any, data: Any) -> None:
-        with self._locked(alone=True):
-            overloads = self._load_index()
-            taken = set(overloads.values())
-            name = overloads.get(key) or next(
-                name for name in map(self._data_name, itertools.count(1)) if name not in taken
-            )
-            self._save_data(name, data)
-            if key not in overloads:
-                self._save_index({**overloads, key: name})
-
-    def load(self, key: Any) -> Any:
-        with self._locked(alone=False):
-            return super().load(key)
-
-    def _load_index(self) -> Any:
-        """The index; an empty one where it is damaged, or names types that this version no longer has."""
-        try:
-            return super()._load_index()
-        except Exception:  # whatever unpickling raises
-            return {}
-
-
-class KernelCache(FunctionCache):
-    """Numba's cache of one kernel, without three ways in which it fails."""
-
-    def __init__(self, function: Any):
-        super().__init__(function)
-        made = self._cache_file
-        self._cache_file = CacheFiles.__new__(CacheFiles)
-        self._cache_file.__dict__.update(made.__dict__)
-
-    def save_overload(self, sig: Any, data: Any) -> None:
-        # Functions that call each other in a circle, or one that calls itself with other types, are linked through
-        # pointers that Numba sets when it compiles, and forgets to set when it loads: a call would end the process.
-        if ".numba.unresolved$" not in data.library.get_llvm_str():
-            super().save_overload(sig, data)
+    @property
+    def cache_path(self) -> str:
+        return str(store.cache_folder())
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        try:
-            return super().load_overload(sig, target_context)
-        except Exception:  # a damaged file, of whatever kind: compile and save it again
+        entry = self._entry(sig, target_context)
+        stored = None if entry is None else store.read(entry)
+        if stored is None:
             return None
+        try:
+            types, parts = pickle.loads(stored)
+            return from_parts(target_context, parts) if types == sig else None
+        except Exception:  # of any kind: what cannot be read is compiled, and written again
+            return None
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        entry = self._entry(sig, data.target_context)
+        if entry is not None and not belongs_to_process(data):
+            store.write(entry, dumps((sig, to_parts(data))))
+
+    def _entry(self, sig: Any, context: Any) -> str | None:
+        """The name of the file for these types of arguments; None if the kernel cannot be cached."""
+        if self._source is None:  # not before the first use: until then a module's names are not complete
+            self._source = digest_of_function(self.function) or ""
+        if not self._source or not isinstance(sig, tuple):
+            return None
+        function = self.function
+        key = (
+            *(function.__module__, function.__qualname__, function.__code__.co_firstlineno, self._source),
+            *(sorted(self.options.items()), np.__version__, machine_of(context)),
+            [(str(kind), getattr(kind, "fields", None)) for kind in sig],
+        )
+        short = re.sub(r"[^\w.]", "", f"{function.__module__.rpartition('.')[2]}.{function.__qualname__}")[:60]
+        return f"{short}-{hashlib.sha256(repr(key).encode()).hexdigest()[:40]}.code"

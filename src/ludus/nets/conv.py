@@ -1,4 +1,4 @@
-"""The plain small convolutional network: each layer twice as wide as the one before."""
+"""A small plain convolutional network, in which each layer is twice as wide as the one before."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ from ludus.nets.network import Network, Sizes
 
 
 class Conv(Network):
-    """`blocks` convolutions of `width`, 2 * width, ... filters; heads of a few 1 x 1 filters."""
+    """`blocks` convolutions of `width`, 2 * width, ... filters; each head is a few 1 x 1 filters and linear layers."""
+
+    family = "conv"
 
     def __init__(self, sizes: Sizes, blocks: int, width: int, dropout: float = 0.0):
         super().__init__(sizes)
@@ -30,7 +32,7 @@ class Conv(Network):
             )
 
         self.policy = policies(sizes.heads)
-        self.further = policies(sizes.further) if sizes.further else None
+        self.further = policies(sizes.auxiliary) if sizes.auxiliary else None
         self.value = nn.Sequential(
             nn.Conv2d(widths[-1], 2, 1),
             nn.ReLU(),

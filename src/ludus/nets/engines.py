@@ -1,41 +1,104 @@
-"""Engines that run a network: one seam, `load` for new weights and `run` for a batch.
+"""Engines: what runs a network. `load` takes new weights, `run` evaluates a batch.
 
 | engine | what it is |
 | --- | --- |
+| `cuda` | PyTorch on an NVIDIA GPU, in bfloat16 (see gpu/engine.py) |
 | `onnx` | ONNX Runtime on the CPU: the fastest there in float32 (see docs/methods.md) |
-| `int8` | the same with convolutions in 8-bit integers, for self-play (see int8.py) |
-| `torch` | PyTorch on the CPU: always there |
-| `cuda` | PyTorch on an NVIDIA GPU (see cuda.py) |
+| `int8` | ONNX Runtime with convolutions quantised to 8-bit integers, for self-play (see quantised.py) |
+| `torch` | PyTorch on the CPU: always available |
 """
 
 from __future__ import annotations
 
+import copy
 import importlib.util
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from ludus import gpu
 from ludus.errors import BadOption, Unsuitable
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-ENGINES = ("auto", "onnx", "int8", "torch", "cuda")
+    from ludus.game import Game
+    from ludus.search.forest import Evaluator, SearchForest
 
 
 class Engine(Protocol):
-    """Runs a network over planes."""
+    """Runs a network. These methods are all that an evaluator uses."""
 
-    def load(self, network: Any, samples: Any = None) -> None:
-        """Take over the network's weights as they are now; `samples` are planes of usual positions, for engines that
-        round."""
+    @property
+    def precision(self) -> str:
+        """The numbers that the engine computes with: float32, bfloat16 or int8."""
 
-    def run(self, planes: NDArray[np.float32]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-        """planes [K, ...] to policy [K, heads, actions] and values [K, outputs]."""
+    def load(self, network: Any, calibration: Any = None) -> None:
+        """Take over the weights of a network as they are now.
+
+        `calibration` holds planes [n, *observation] of usual positions, for engines that quantise; others ignore it.
+        """
+
+    def run(self, inputs: Any) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        """planes [K, *observation] to policy [K, heads, actions] and values [K, outputs]; a graph network's engine
+        takes Graphs instead (see graph.py)."""
+
+    def share(self) -> Engine:
+        """An engine for another thread with the same weights, also after the next `load` of this one."""
+
+    def make_forest(
+        self,
+        game: Game,
+        rules: Sequence[Any],
+        evaluator: Evaluator,
+        observers: int,
+        *,
+        trees: int,
+        nodes: int,
+        seed: int,
+    ) -> SearchForest:
+        """A forest whose trees are in the memory of the device that runs the network, if that is possible.
+
+        It will be searched by `evaluator`, which runs this engine with `observers` observations of each position, and
+        by the selection rules `rules`, of which the first is set.
+        """
 
 
-class OnnxEngine:
-    """ONNX Runtime; each session has its own threads, and none of them spin while they wait."""
+class CpuEngine(ABC):
+    """The base of engines on the CPU, which several threads may run at the same time."""
+
+    precision = "float32"
+
+    @abstractmethod
+    def load(self, network: Any, calibration: Any = None) -> None: ...
+
+    @abstractmethod
+    def run(self, inputs: Any) -> tuple[NDArray[np.float32], NDArray[np.float32]]: ...
+
+    def share(self) -> Engine:
+        return self
+
+    def make_forest(
+        self,
+        game: Game,
+        rules: Sequence[Any],
+        evaluator: Evaluator,
+        observers: int,
+        *,
+        trees: int,
+        nodes: int,
+        seed: int,
+    ) -> SearchForest:
+        from ludus.search.forest import Forest
+
+        return Forest(game, rules[0], trees=trees, nodes=nodes, seed=seed)
+
+
+class OnnxEngine(CpuEngine):
+    """ONNX Runtime in float32, on `threads` threads that do not spin while they wait."""
 
     def __init__(self, threads: int = 1):
         import onnxruntime
@@ -47,72 +110,110 @@ class OnnxEngine:
         self.options.add_session_config_entry("session.intra_op.allow_spinning", "0")
         self.session: Any = None
 
-    def load(self, network: Any, samples: Any = None) -> None:
+    def load(self, network: Any, calibration: Any = None) -> None:
         from ludus.nets.onnx import write_onnx
 
-        self.session = self.session_of(write_onnx(network))
+        self.session = self.make_session(write_onnx(network))
 
-    def session_of(self, model: bytes) -> Any:
+    def make_session(self, model: bytes) -> Any:
+        """A session that runs an ONNX model."""
         import onnxruntime
 
         return onnxruntime.InferenceSession(model, self.options, ["CPUExecutionProvider"])
 
-    def run(self, planes: NDArray[np.float32]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-        policy, values = self.session.run(None, {"planes": planes})
+    def run(self, inputs: NDArray[np.float32]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        policy, values = self.session.run(None, {"planes": inputs})
         return policy, values
 
 
-class TorchEngine:
-    """PyTorch in eager mode, on the CPU. Runs networks over graphs too: then `run` takes a batch of graphs."""
+class TorchEngine(CpuEngine):
+    """PyTorch in eager mode, on the CPU. Runs every network: planes as an array, graphs as Graphs."""
 
     def __init__(self) -> None:
         self.network: Any = None
 
-    def load(self, network: Any, samples: Any = None) -> None:
-        import copy
-
+    def load(self, network: Any, calibration: Any = None) -> None:
         self.network = copy.deepcopy(network).cpu().eval()
 
-    def run(self, planes: NDArray[np.float32]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    def run(self, inputs: Any) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
         import torch
 
         with torch.inference_mode():
-            policy, values = self.network(torch.from_numpy(planes) if isinstance(planes, np.ndarray) else planes)
+            policy, values = self.network(torch.from_numpy(inputs) if isinstance(inputs, np.ndarray) else inputs)
         return policy.numpy(), values.numpy()
 
 
-def make_engine(name: str = "auto", network: Any = None, threads: int = 1) -> Engine:
-    """An engine by name; `auto` is the fastest that this machine has. With a network, that network is in it."""
-    if network is not None:
-        engine = make_engine(name, threads=threads)
-        engine.load(network)
-        return engine
-    if name not in ENGINES:
-        raise BadOption(f"no engine is called {name!r}; there are {', '.join(ENGINES)}")
-    name = fastest_engine(name)
-    if name in ("onnx", "int8"):
-        if not has_onnx():
-            raise Unsuitable(f"the engine {name} needs two more packages: pip install onnx onnxruntime")
-        if name == "onnx":
-            return OnnxEngine(threads)
-        from ludus.nets.int8 import Int8Engine
+@dataclass(frozen=True)
+class EngineKind:
+    """An entry of ENGINES."""
 
-        return Int8Engine(threads)
-    if name == "cuda":
-        from ludus.gpu.engine import CudaEngine
-
-        return CudaEngine()
-    return TorchEngine()
-
-
-def fastest_engine(name: str = "auto") -> str:
-    """The engine that `auto` means on this machine; any other name is itself."""
-    if name != "auto":
-        return name
-    import torch
-
-    return "cuda" if torch.cuda.is_available() else "onnx" if has_onnx() else "torch"
+    make: Callable[[int], Engine]
+    """Makes an engine that uses a number of threads."""
+    why_not: Callable[[], str]
+    """The reason why this machine cannot run it, or an empty text."""
+    quantises: bool = False
+    """True if it needs calibration and loses some accuracy: it is for self-play, and not what `auto` means."""
 
 
 def has_onnx() -> bool:
+    """True if ONNX and ONNX Runtime are installed."""
     return all(importlib.util.find_spec(name) is not None for name in ("onnx", "onnxruntime"))
+
+
+def _make_cuda(threads: int) -> Engine:
+    from ludus.gpu.engine import CudaEngine
+
+    return CudaEngine()
+
+
+def _make_int8(threads: int) -> Engine:
+    from ludus.nets.quantised import Int8Engine
+
+    return Int8Engine(threads)
+
+
+def _no_gpu() -> str:
+    return "" if gpu.is_usable() else "needs an NVIDIA GPU that PyTorch can use; this machine shows none"
+
+
+def _no_onnx() -> str:
+    return "" if has_onnx() else "needs two more packages: pip install onnx onnxruntime"
+
+
+ENGINES = {
+    "cuda": EngineKind(_make_cuda, _no_gpu),
+    "onnx": EngineKind(OnnxEngine, _no_onnx),
+    "int8": EngineKind(_make_int8, _no_onnx, quantises=True),
+    "torch": EngineKind(lambda threads: TorchEngine(), lambda: ""),
+}
+"""All engines by name. `auto` is the first that does not quantise, runs the network, and works on this machine."""
+ENGINE_NAMES = ("auto", *ENGINES)
+EXACT_ENGINE_NAMES = ("auto", *(name for name, kind in ENGINES.items() if not kind.quantises))
+"""The engines that agents may play with."""
+
+
+def fastest_engine(among: Sequence[str] = tuple(ENGINES)) -> str:
+    """The engine that `auto` means on this machine, for a network that the engines `among` can run."""
+    return next(name for name, kind in ENGINES.items() if name in among and not kind.quantises and not kind.why_not())
+
+
+def make_engine(name: str = "auto", network: Any = None, threads: int = 1) -> Engine:
+    """An engine by name, for networks over planes; with `network`, its weights are loaded and checked."""
+    if name not in ENGINE_NAMES:
+        raise BadOption(f"no engine is called {name!r}; there are {', '.join(ENGINE_NAMES)}")
+    name = fastest_engine() if name == "auto" else name
+    problem = ENGINES[name].why_not()
+    if problem:
+        raise Unsuitable(f"the engine {name} {problem}")
+    engine = ENGINES[name].make(threads)
+    if network is not None:
+        load_checked(engine, network)
+    return engine
+
+
+def load_checked(engine: Engine, network: Any, calibration: Any = None) -> None:
+    """Load a network over planes. The first time in a process, compare the engine's answers with PyTorch's."""
+    from ludus.nets.checking import check_engine
+
+    engine.load(network, calibration)
+    check_engine(engine, network, calibration)

@@ -1,129 +1,117 @@
-"""A network as the evaluator of a search: planes from the leaves, logits along their legal lists, a value per player.
+"""Networks as evaluators of a search: an evaluator turns positions into a network's input, and its answer into logits
+along the legal lists and one value per player.
 
-Each leaf is looked at by the player to move; where everyone moves at once, by each player in turn.
+Over planes, each position is observed by the player to move; where everyone moves at once, by each player in turn.
 """
 
 from __future__ import annotations
 
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ludus.native import kernel, part
-from ludus.nets.engines import make_engine
-from ludus.nets.network import sizes_of
-from ludus.rules import EVERYONE, observe
+from ludus.native import kernel
+from ludus.nets.engines import load_checked, make_engine
+from ludus.nets.families import family_of
+from ludus.rules import observe
+from ludus.search.batch import spread_answers
 
 if TYPE_CHECKING:
     from ludus.game import Game
     from ludus.nets.engines import Engine
     from ludus.search.batch import Batch
-    from ludus.search.forest import Forest
+    from ludus.search.forest import SearchForest
+
+
+class NetworkEvaluator(ABC):
+    """An evaluator whose answers come from a network. These methods are all that its users call."""
+
+    game: Game
+
+    @abstractmethod
+    def evaluate(self, batch: Batch) -> None:
+        """Fill batch.logits, aligned with batch.actions, and batch.values."""
+
+    @abstractmethod
+    def load(self, network: Any, calibration: Any = None) -> None:
+        """Take over the weights of a network as they are now; `calibration` as for Engine.load."""
+
+    @abstractmethod
+    def share(self) -> NetworkEvaluator:
+        """An evaluator for another thread. It has the weights of this one, also after the next `load` of this one."""
+
+    @abstractmethod
+    def make_forest(self, rules: Sequence[Any], *, trees: int, nodes: int, seed: int) -> SearchForest:
+        """A forest for searches by this evaluator and these selection rules, of which the first is set.
+
+        Its trees are where the network is, on the CPU or on a GPU. Where they cannot be, `why_not_on_gpu` of the forest
+        says why.
+        """
+
+    @abstractmethod
+    def measure(self, batch: Batch, seconds: float) -> float:
+        """Evaluations per second of the network alone, measured for `seconds` on batches of this size."""
 
 
 @kernel
-def observe_batch(rules, states, viewers, planes):
-    """What each viewer sees: viewers int8 [K], planes float32 [K, ...], for K = len(states) or P views of each."""
-    views = planes.shape[0] // states.shape[0]
+def observe_batch(rules, states, players, planes):
+    """Fill planes float32 [V, ...] with observations by players int8 [V], one or several of each of the states [K]."""
+    observers = planes.shape[0] // states.shape[0]
     planes[...] = 0.0
     for k in range(planes.shape[0]):
-        observe(rules, states[k // views], viewers[k], planes[k])
+        observe(rules, states[k // observers], players[k], planes[k])
 
 
-@part
-def answer_one(movers, actions, counts, policy, outputs, logits, values, k):
-    """Spread a network's answer over leaf k of a batch (see search.batch.Batch).
-
-    policy float32 [V, heads, actions] and outputs float32 [V, outputs], with one view of each leaf, or one for each
-    player, beside each other.
-    """
-    players = values.shape[1]
-    views = policy.shape[0] // values.shape[0]
-    heads = policy.shape[1]
-    if views == 1:
-        mover = max(0, movers[k])
-        head = mover if heads > 1 else 0
-        for i in range(counts[k, 0]):
-            logits[k, i] = policy[k, head, actions[k, i]]
-        if outputs.shape[1] == 1:
-            values[k, mover] = outputs[k, 0]
-            values[k, 1 - mover] = -outputs[k, 0]
-        else:
-            for seat in range(players):
-                values[k, (mover + seat) % players] = outputs[k, seat]
-        return
-    begin = 0
-    for player in range(players):
-        view = k * views + player
-        values[k, player] = outputs[view, 0]
-        if movers[k] == EVERYONE or movers[k] == player:
-            block = player if movers[k] == EVERYONE else 0
-            head = player if heads > 1 else 0
-            for i in range(begin, begin + counts[k, block]):
-                logits[k, i] = policy[view, head, actions[k, i]]
-            begin += counts[k, block]
-
-
-@kernel
-def answer(movers, actions, counts, policy, outputs, logits, values):
-    """The same for all leaves."""
-    for k in range(values.shape[0]):
-        answer_one(movers, actions, counts, policy, outputs, logits, values, k)
-
-
-class NetworkEvaluator:
-    """Judges a batch of leaves by a network that runs in an engine."""
+class PlaneEvaluator(NetworkEvaluator):
+    """Evaluates a batch of positions by a network over planes."""
 
     def __init__(self, game: Game, engine: Engine):
-        self.game = game.compile()
-        self.engine = engine
-        self.views = game.players if game.simultaneous else 1
-        self.sizes = sizes_of(game)
-        self._planes = np.zeros((0, *self.sizes.observation), np.float32)
-        self._seats = np.arange(self.views, dtype=np.int8)
-        self.evaluations = 0
+        self.game, self.engine = game.compile(), engine
+        self.observers = game.players if game.simultaneous else 1
+        self._shape = tuple(game.observation or ())
+        self._planes = np.zeros((0, *self._shape), np.float32)
+        self._seats = np.arange(self.observers, dtype=np.int8)
 
     def evaluate(self, batch: Batch) -> None:
-        planes = self._room(len(batch.movers) * self.views)
-        viewers = np.maximum(batch.movers, 0) if self.views == 1 else np.tile(self._seats, len(batch.movers))
-        observe_batch(self.game.rules, batch.states, viewers, planes)
+        count = len(batch.movers) * self.observers
+        if len(self._planes) < count:
+            self._planes = np.zeros((count, *self._shape), np.float32)
+        planes = self._planes[:count]
+        players = np.maximum(batch.movers, 0) if self.observers == 1 else np.tile(self._seats, len(batch.movers))
+        observe_batch(self.game.rules, batch.states, players, planes)
         policy, outputs = self.engine.run(planes)
-        answer(batch.movers, batch.actions, batch.counts, policy, outputs, batch.logits, batch.values)
-        self.evaluations += len(planes)
+        spread_answers(batch.movers, batch.actions, batch.counts, policy, outputs, batch.logits, batch.values)
 
-    def sample(self, forest: Forest) -> Any:
-        """What the engine would run for all leaves of a forest: to measure it alone."""
-        return np.zeros((len(forest.trees.root) * self.views, *self.sizes.observation), np.float32)
+    def load(self, network: Any, calibration: Any = None) -> None:
+        load_checked(self.engine, network, calibration)
 
-    def _room(self, rows: int) -> Any:
-        if len(self._planes) < rows:
-            self._planes = np.zeros((rows, *self.sizes.observation), np.float32)
-        return self._planes[:rows]
+    def share(self) -> PlaneEvaluator:
+        return PlaneEvaluator(self.game, self.engine.share())
 
+    def make_forest(self, rules: Sequence[Any], *, trees: int, nodes: int, seed: int) -> SearchForest:
+        return self.engine.make_forest(self.game, rules, self, self.observers, trees=trees, nodes=nodes, seed=seed)
 
-def make_evaluator(game: Game, network: Any, engine: str = "auto") -> Any:
-    """An evaluator for a network, on an engine of its own."""
-    from ludus.nets.graph import GraphEvaluator, GraphNetwork
-
-    if isinstance(network, GraphNetwork):
-        return GraphEvaluator(game, make_engine("torch" if engine == "auto" else engine, network))
-    return NetworkEvaluator(game, make_engine(engine, network))
+    def measure(self, batch: Batch, seconds: float) -> float:
+        planes = np.zeros((len(batch.movers) * self.observers, *self._shape), np.float32)
+        return len(planes) * calls_per_second(lambda: self.engine.run(planes), seconds)
 
 
-def make_evaluators(game: Game, network: Any, engine: str, count: int) -> list[Any]:
-    """Evaluators for so many forests, whose engines share the weights where they can."""
-    first = make_evaluator(game, network, engine)
-    if _share([first]):
-        return [first, *(NetworkEvaluator(game, first.engine.beside()) for _ in range(count - 1))]
-    return [first, *(make_evaluator(game, network, engine) for _ in range(count - 1))]
+def calls_per_second(work: Callable[[], Any], seconds: float) -> float:
+    """Calls of `work` per second, measured for `seconds` after one call that does not count."""
+    work()
+    began, count = time.perf_counter(), 0
+    while time.perf_counter() < began + seconds:
+        work()
+        count += 1
+    return count / (time.perf_counter() - began)
 
 
-def load_all(evaluators: list[Any], network: Any, samples: Any = None) -> None:
-    """New weights for evaluators that were made together; `samples` as for an engine's `load`."""
-    for evaluator in evaluators[:1] if _share(evaluators) else evaluators:
-        evaluator.engine.load(network, samples)
-
-
-def _share(evaluators: list[Any]) -> bool:
-    """Do the weights of the first one serve all?"""
-    return hasattr(evaluators[0].engine, "beside")
+def make_evaluator(game: Game, network: Any, engine: str = "auto") -> NetworkEvaluator:
+    """An evaluator for a network, on a new engine of this name."""
+    family = family_of(network)
+    evaluator = family.make_evaluator(game, make_engine(family.choose_engine(engine)))
+    evaluator.load(network)
+    return evaluator

@@ -1,8 +1,8 @@
-"""A relational network over graphs: one set of weights for every board size, a node for every legal move.
+"""A relational network over graphs: one set of weights for every board size, one node for every legal move.
 
-Each layer takes, for every node and every relation, the maximum over the neighbours in that relation, a weight matrix
-for each relation and one for the node itself. The value is the mean of an output over all nodes, the policy another
-output of the nodes that are moves (see ludus.graphs).
+Each layer takes, for every node and every relation, the maximum over the neighbours in that relation. It has a weight
+matrix for each relation and one for the node itself. The value is the mean of one output over all nodes; the policy is
+another output of the nodes that are moves (see ludus.graphs).
 """
 
 from __future__ import annotations
@@ -19,8 +19,6 @@ from ludus.nets.network import Sizes
 
 if TYPE_CHECKING:
     from ludus.game import Game
-    from ludus.search.batch import Batch
-    from ludus.search.forest import Forest
 
 
 class Graphs(NamedTuple):
@@ -34,9 +32,13 @@ class Graphs(NamedTuple):
     graphs: Any  # int: K
     moves: Any  # int64 [sum of legal moves]: the nodes of the moves, graph after graph
 
+    def to(self, device: torch.device) -> Graphs:
+        """The same graphs in a device's memory."""
+        return Graphs(*(each.to(device) if isinstance(each, torch.Tensor) else each for each in self))
+
 
 class Layer(nn.Module):
-    """New features of every node, from its own and from the largest of its neighbours' in each relation."""
+    """New features of every node, from its own features and from the maximum over its neighbours in each relation."""
 
     def __init__(self, inputs: int, outputs: int, relations: int):
         super().__init__()
@@ -54,7 +56,9 @@ class Layer(nn.Module):
 
 
 class GraphNetwork(nn.Module):
-    """`blocks` layers, two of `width`, two of half of it, then halving each time; the last gives policy and values."""
+    """`blocks` layers: two of `width`, two of half of it, then halving each time; the last gives policy and values."""
+
+    family = "graph"
 
     def __init__(self, sizes: Sizes, blocks: int, width: int):
         super().__init__()
@@ -78,7 +82,7 @@ class GraphNetwork(nn.Module):
 
 
 class GraphBuilder:
-    """Turns positions into a batch of graphs, in arrays that grow as they must."""
+    """Turns positions into a batch of graphs, in arrays that grow when needed."""
 
     def __init__(self, game: Game):
         self.game = game.compile()
@@ -114,35 +118,8 @@ class GraphBuilder:
         )
 
     def _grow(self, used: np.ndarray, count: int, fitted: int) -> None:
-        """Room for all, by what those that fitted took, and for the largest graph after them."""
+        """Make the arrays large enough for all positions, estimated from those that fitted, and for one more graph."""
         for name, taken, most in (("features", used[0], self.shape.nodes), ("edges", used[1], self.shape.edges)):
             old = getattr(self, name)
             needed = int(taken * count / max(1, fitted)) + most + 1
             setattr(self, name, np.zeros((max(needed, len(old) * 5 // 4), old.shape[1]), old.dtype))
-
-
-class GraphEvaluator:
-    """Judges a batch of leaves by a graph network."""
-
-    def __init__(self, game: Game, engine: Any):
-        self.game, self.engine, self.builder = game, engine, GraphBuilder(game)
-        self.views = 1
-        self.evaluations = 0
-
-    def evaluate(self, batch: Batch) -> None:
-        graphs = self.builder.build(batch.states, batch.movers, batch.actions, batch.counts[:, 0])
-        logits, values = self.engine.run(graphs)
-        rows = np.repeat(np.arange(len(batch.movers)), batch.counts[:, 0])
-        places = np.concatenate([np.arange(count) for count in batch.counts[:, 0]])
-        batch.logits[rows, places] = logits
-        seats = np.arange(self.game.players)
-        if values.shape[1] == 1:
-            batch.values[:] = np.where(seats == batch.movers[:, None], values, -values)
-        else:
-            batch.values[:] = np.take_along_axis(values, (seats - batch.movers[:, None]) % self.game.players, 1)
-        self.evaluations += len(batch.movers)
-
-    def sample(self, forest: Forest) -> Graphs:
-        """What the engine would run for all leaves of a forest: to measure it alone."""
-        buffer = forest.buffer
-        return self.builder.build(buffer.states, buffer.movers, buffer.actions, buffer.counts[:, 0])

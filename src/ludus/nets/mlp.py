@@ -1,4 +1,4 @@
-"""Fully connected layers, for games of which no board is known: sized from the game alone."""
+"""Fully connected layers, for games whose observation is not a board."""
 
 from __future__ import annotations
 
@@ -10,10 +10,12 @@ from ludus.nets.network import Network, Sizes
 
 
 class Mlp(Network):
-    """Layers whose width halves from that of the input down to `width`, then `blocks` layers of that width.
+    """Layers that halve from the width of the input down to `width`, then `blocks` layers of that width.
 
-    The trunk is shared; policy and value are one linear layer each, with one policy for each seat if `sizes` says so.
+    All heads share the trunk; each head is one linear layer.
     """
+
+    family = "mlp"
 
     def __init__(self, sizes: Sizes, blocks: int, width: int):
         super().__init__(sizes)
@@ -26,5 +28,5 @@ class Mlp(Network):
             layers += [nn.Linear(inputs, outputs), nn.ReLU()]
         self.trunk = nn.Sequential(*layers)
         self.policy = nn.Linear(width, sizes.heads * sizes.actions)
-        self.further = nn.Linear(width, sizes.further * sizes.actions) if sizes.further else None
+        self.further = nn.Linear(width, sizes.auxiliary * sizes.actions) if sizes.auxiliary else None
         self.value = nn.Linear(width, sizes.outputs)

@@ -1,6 +1,6 @@
-"""What self-play hands to the learner: a row for each decision, with the position, the search's policy and the result.
+"""Rows: what self-play hands to the learner. Each is one decision: the position, the search's policy, the result.
 
-Observations are not kept: they are made again, in one of the position's symmetries, when a row is sampled.
+Observations are not stored. They are made when a row is sampled, in one of the position's symmetries.
 """
 
 from __future__ import annotations
@@ -14,25 +14,28 @@ class Rows(NamedTuple):
     """n decisions, and m legal actions in all."""
 
     states: Any  # the game's states [n]
-    players: Any  # int8 [n]: who decides, and looks
-    starts: Any  # int64 [n + 1]: where the actions of each row begin
+    players: Any  # int8 [n]: the player who decides
+    starts: Any  # int64 [n + 1]: the index of each row's first action
     actions: Any  # int32 [m]: all legal actions of that player
-    policy: Any  # float32 [m]: how good the search found them; of each row, the sum is 1
-    results: Any  # float32 [n, P]: how the game ended for each player
-    search: Any  # float32 [n]: what the search expected for the player
-    weights: Any  # float32 [n]
-    replies: Any  # int32 [n]: the action that was played next, by whoever moved then; -1 if none or not known
+    policy: Any  # float32 [m]: the search's policy; it sums to 1 in each row
+    results: Any  # float32 [n, P]: the result of the game for each player
+    search: Any  # float32 [n]: the value that the search found for the player
+    weights: Any  # float32 [n]: the weight of the row in the loss
+    replies: (
+        Any  # int32 [n]: the action played next, by the next player to move; -1 if there is none or it is not known
+    )
 
-    def __len__(self) -> int:  # of a NamedTuple it would be the number of fields
+    def __len__(self) -> int:  # the default of a NamedTuple is the number of fields
         return int(self.players.shape[0])
 
     @property
     def bytes(self) -> int:
+        """The memory of all rows."""
         return sum(array.nbytes for array in self)
 
 
 def empty_rows(states: np.ndarray, players: int) -> Rows:
-    """No rows, for states like these."""
+    """No rows, for states of the same type as `states`."""
     return Rows(
         states[:0].copy(),
         np.zeros(0, np.int8),
@@ -47,7 +50,7 @@ def empty_rows(states: np.ndarray, players: int) -> Rows:
 
 
 def join(parts: list[Rows]) -> Rows:
-    """All rows, in order."""
+    """All rows of all parts, in order; copies."""
     offsets = np.cumsum([0, *(part.starts[-1] - part.starts[0] for part in parts)])
     starts = [part.starts[:-1] - part.starts[0] + offset for part, offset in zip(parts, offsets, strict=False)]
     fields = {
@@ -57,7 +60,7 @@ def join(parts: list[Rows]) -> Rows:
 
 
 def pick_rows(rows: Rows, chosen: np.ndarray) -> Rows:
-    """The rows with these indices."""
+    """The rows with the indices `chosen` int64 [k]; copies."""
     counts = (rows.starts[1:] - rows.starts[:-1])[chosen]
     starts = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
     flat = np.repeat(rows.starts[:-1][chosen] - starts[:-1], counts) + np.arange(starts[-1])

@@ -1,10 +1,10 @@
-"""Residual convolutions whose weights do not depend on the board's size: trained on one, they play on all others.
+"""Residual convolutions whose weights fit every board size: trained on one board, they play on all others.
 
-Convolutions are free of sizes by themselves; what is not are heads with a weight for every cell. Here the policy is a
-plane for each kind of action, from which every action takes the number at its place (see Game.places), and the value
-comes from what pooling leaves of the board. Where a game's planes are larger than its board, a mask keeps what lies
-around the board at 0, as the padding of a convolution is: to a network that plays, a board looks the same in every
-frame. (While it learns, the statistics of its normalisations count the cells around the board too.)
+Convolutions fit every size by themselves; heads with a weight for every cell do not. Here the policy is a plane for
+each kind of action, from which every action takes the number at its place (see Game.places), and the value comes from
+pooled channels. Where a game's planes are larger than its board, a mask keeps all channels 0 outside the board, as the
+padding of a convolution does. So in inference a board looks the same in every frame. (In training, the statistics of
+the batch norms include the cells around the board.)
 """
 
 from __future__ import annotations
@@ -15,20 +15,20 @@ import numpy as np
 import torch
 from torch import nn
 
+from ludus.nets.blocks import Block, Pooling, convolution, on_board
 from ludus.nets.network import Network, Sizes
-from ludus.nets.residual import Block, Pooling, convolution, on_board
 
 USUAL = 8.0
-"""The side of a usual board: the means of larger ones count more, those of smaller ones less."""
+"""Side of a usual board: the value head weights means by the side of the board relative to this."""
 OUTSIDE = 1e4
-"""What a logit loses outside the board."""
+"""Subtracted from logits outside the board."""
 
 
 class Cells(NamedTuple):
-    """What a network has found out about the cells of K boards."""
+    """The channels of K boards."""
 
     x: Any  # float32 [K, channels, rows, columns], 0 outside the board
-    mask: Any  # float32 [K, 1, rows, columns], 1 on the board; None where there is nothing else
+    mask: Any  # float32 [K, 1, rows, columns], 1 on the board; None if the planes are no larger than the board
 
 
 class Trunk(nn.Module):
@@ -51,7 +51,7 @@ class Trunk(nn.Module):
 
 
 class Policy(nn.Module):
-    """Cells to the logits [K, heads * actions]: planes from each cell and the whole board, then the actions' places."""
+    """Cells to logits [K, heads * actions]: planes from each cell and the whole board, then each action's place."""
 
     def __init__(self, sizes: Sizes, width: int):
         super().__init__()
@@ -72,10 +72,10 @@ class Policy(nn.Module):
 
 
 class Places(nn.Module):
-    """Of planes [K, kinds, rows, columns], the number at the place of each action, [K, heads * actions].
+    """planes [K, kinds, rows, columns] to the number at the place of each action, [K, heads * actions].
 
-    places int32 [heads, actions, 3] is as in Game.places. A whole row, column or board has the largest of its numbers.
-    The index is made from the places, and no weight: saved weights fit every size.
+    `places` int32 [heads, actions, 3] is as in Game.places. For a whole row, column or board, the number is the maximum
+    over its cells. The index follows from the places and is not saved, so saved weights fit every size.
     """
 
     index: torch.Tensor
@@ -87,7 +87,7 @@ class Places(nn.Module):
         index = np.zeros(kind.size, np.int64)
         begin = 0
         self.parts: list[tuple[tuple[int, ...], int]] = []
-        """Of each part of what is put side by side: the dimensions whose maxima it has, and its length."""
+        """For each part of the concatenation: the dimensions over which it takes the maximum, and its length."""
         for there, over, length, inside in (
             ((row >= 0) & (column >= 0), (), rows * columns, row * columns + column),
             ((row >= 0) & (column < 0), (3,), rows, row),
@@ -106,9 +106,9 @@ class Places(nn.Module):
 
 
 class Value(nn.Module):
-    """Cells to values [K, outputs] before tanh: mean, largest, and mean by the size of the board, of every channel.
+    """Cells to values [K, outputs] before tanh, from the mean of every channel, its maximum, and the mean times size.
 
-    A mean says which part of the board is mine, and by size, how many cells that are.
+    A mean says which part of the board a player holds; weighted by size, how many cells that is.
     """
 
     def __init__(self, sizes: Sizes, width: int):
@@ -130,11 +130,13 @@ class Value(nn.Module):
 
 
 class SizeFree(Network):
-    """`blocks` residual blocks of `width` channels, and heads for any board size."""
+    """`blocks` residual blocks of `width` channels, and heads that fit any board size."""
+
+    family = "residual"
 
     def __init__(self, sizes: Sizes, blocks: int, width: int):
         super().__init__(sizes)
         self.trunk = Trunk(sizes.observation[0], sizes.mask, blocks, width)
         self.policy = Policy(sizes, width)
-        self.further = Policy(sizes, width) if sizes.further else None
+        self.further = Policy(sizes, width) if sizes.auxiliary else None
         self.value = Value(sizes, width)

@@ -1,1 +1,1 @@
-"""How others talk to Ludus: protocols of other programs, and pictures of boards."""
+"""Protocols of other programs, and pictures of boards."""

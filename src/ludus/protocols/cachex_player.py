@@ -8,10 +8,10 @@ To choose the agent in a file instead, or to let two of them play each other, wr
     from ludus.protocols.cachex_player import make_player
     Player = make_player("uct:c=0.7")
 
-The player keeps the course's limits: n * n seconds of processor time for a game (or LUDUS_SECONDS), shared out among
-the moves to come where the agent has no budget of its own; and less than 100 MB, by a tree of 64 MB. What takes long
-only once, compiling, is done when the class is looked up, before the referee's clock and its measure of memory begin;
-the first time on a machine that takes a minute, and `python -m ludus.protocols.cachex_player` does it ahead.
+The player keeps the course's limits: n * n seconds of CPU time for a game (or LUDUS_SECONDS), divided among the
+remaining moves if the agent has no budget of its own; and less than 100 MB, with a tree of 64 MB. Compiling is done
+when the referee imports the class, before it measures time and memory. The first time on a machine it takes a minute;
+`python -m ludus.protocols.cachex_player` does it in advance.
 """
 
 from __future__ import annotations
@@ -29,20 +29,20 @@ from ludus.registry import make
 AGENT = "uct"
 MEMORY = "64MB"
 HUNGRY = ("uct", "zero", "rollout", "solver")
-"""Kinds of agents with the option memory, which take more if they may."""
+"""Kinds of agents that have the option memory, and by default use more than the course allows."""
 COLOURS = ("red", "blue")
 FEWEST_MOVES = 8
-"""The clock is always shared out among at least so many more moves."""
+"""The remaining time is divided by at least this number of moves."""
 
 
 class Clock:
-    """Processor time of our own calls: the official referee runs both players in one process."""
+    """CPU time of this player's own calls: the official referee runs both players in one process."""
 
     def __init__(self, limit: float):
         self.limit = limit
         self.used = 0.0
         self.reserve = min(0.5, 0.1 * limit)
-        """Kept for moves that must be made at once."""
+        """Seconds reserved for random moves when the time is spent."""
 
     def __enter__(self) -> Clock:
         self.began = time.process_time()
@@ -53,12 +53,12 @@ class Clock:
 
     @property
     def left(self) -> float:
-        """Seconds to think with, those under way taken off."""
+        """Seconds left for searching; the call under way is already subtracted."""
         return self.limit - self.reserve - self.used - (time.process_time() - self.began)
 
 
 class CachexPlayer:
-    """What the referee asks for: made with a colour and the size of the board, then `action` and `turn`."""
+    """The referee's interface: a class made with a colour and a board size, with methods `action` and `turn`."""
 
     agent_name: str
     seconds: float | None
@@ -74,7 +74,7 @@ class CachexPlayer:
             self.random = Random(self.me)
             self.position = self.game.start()
             self.overrun = 0.0
-            """The most processor time that a move has taken beyond what it was given."""
+            """The largest CPU time by which a move has exceeded its share."""
 
     def action(self) -> tuple[Any, ...]:
         with self.clock:
@@ -91,7 +91,7 @@ class CachexPlayer:
             self.position = self.position.play(move)
 
     def _choose(self) -> int:
-        """The agent's choice in its share of the time; any move, at once, where little is left."""
+        """The agent's choice within its share of the time; a random move if too little time is left."""
         actions = self.position.actions_of(self.me)
         left = self.clock.left
         share = left / max(FEWEST_MOVES, len(actions) // 4)
@@ -113,14 +113,14 @@ class CachexPlayer:
 
 
 def make_player(agent: str = AGENT, seconds: float | None = None, **options: Any) -> type[CachexPlayer]:
-    """A class for the referee: the agent of that name, for a clock of so many seconds (by default LUDUS_SECONDS, or
-    n * n), and options of the game such as view. Gets everything ready that is the same on all boards."""
+    """A player class for the referee: the agent of that name with `seconds` of CPU time (by default LUDUS_SECONDS, or
+    n * n), and options of the game such as view. Compiles the code that the player needs."""
     spec = parse(agent)
     if spec.kind in HUNGRY and "memory" not in spec.options:
         agent += f":memory={MEMORY}"
     seconds = seconds or float(os.environ.get("LUDUS_SECONDS", 0)) or None
     made = type("Player", (CachexPlayer,), {"agent_name": agent, "seconds": seconds, "options": options})
-    known = os.environ.get("LUDUS_CACHEX_N")  # our own referee says it
+    known = os.environ.get("LUDUS_CACHEX_N")  # set by Ludus's own referee
     for n in [int(known)] if known else [8, 9]:  # machine code is the same up to 8, and from 9 on
         make_agent(agent, make("cachex", n=n, **options)).new_game(0)
     return made

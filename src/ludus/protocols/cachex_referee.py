@@ -1,8 +1,8 @@
 """A referee for two Cachex players written for the course's interface, each in a process of its own.
 
 A player is a module, a file or a folder with a class `Player` (see cachex_player), or agent:NAME for an agent of Ludus.
-It loses by an illegal action, by an error, and by taking more processor time or memory than it has; also by taking far
-longer than that without using the processor.
+It loses by an illegal action, by an error, by exceeding its CPU time or memory, and by not answering for far longer
+than its CPU time.
 """
 
 from __future__ import annotations
@@ -34,17 +34,17 @@ LOADING = 300.0
 
 
 class Lost(Exception):
-    """A player has lost for a reason off the board."""
+    """A player has lost by an illegal action, an error or a limit."""
 
 
 @dataclass(frozen=True)
 class Limits:
     seconds: float | None = None
-    """Processor time for the whole game."""
+    """CPU time for the whole game."""
     megabytes: float | None = None
-    """Growth of the resident memory since the module was loaded, at its peak."""
+    """Limit of the peak growth of resident memory since the module was loaded."""
     patience: float = 10.0
-    """A call is given up after so many seconds and four times the processor time that is left."""
+    """A call may take this number of seconds plus four times the CPU time that is left."""
 
 
 @dataclass
@@ -84,7 +84,7 @@ class Seat:
         self.lines: queue.Queue[str] = queue.Queue()
         threading.Thread(target=self._listen, daemon=True).start()
         self.loaded = 0.0
-        """Processor time that was used before the game."""
+        """CPU time that was used before the game."""
         self.reported = 0.0
         self.before = 0.0
         """Memory after loading, in megabytes."""
@@ -97,20 +97,20 @@ class Seat:
         self.lines.put("")
 
     def wait_until_loaded(self) -> None:
-        """Raises LudusError where there is no such player."""
+        """Wait until the player's class is loaded; raises BadOption if it cannot be."""
         try:
             reply = self._reply(LOADING, limited=False)
         except Lost as error:
             raise BadOption(f"{self.colour} cannot be loaded: {error}") from None
         if "error" in reply:
             raise BadOption(f"{self.colour} cannot be loaded: {reply['error']}")
-        self.loaded = self._processor()
+        self.loaded = self._cpu_time()
         self.before = self._memory("VmRSS")
 
     def ask(self, request: dict[str, Any]) -> dict[str, Any]:
         """The reply to a request; raises Lost."""
         assert self.process.stdin is not None
-        with contextlib.suppress(BrokenPipeError):  # it has ended: that is seen when the reply is read
+        with contextlib.suppress(BrokenPipeError):  # the process has ended, which reading the reply reports
             self.process.stdin.write(json.dumps(request) + "\n")
             self.process.stdin.flush()
         left = None if self.limits.seconds is None else max(0.0, self.limits.seconds - self.used)
@@ -122,7 +122,7 @@ class Seat:
         return reply
 
     def _reply(self, patience: float | None, limited: bool) -> dict[str, Any]:
-        """Wait for a line, and watch the limits meanwhile."""
+        """Wait for a line of the process, and check the limits while waiting."""
         began = time.monotonic()
         while True:
             try:
@@ -144,25 +144,25 @@ class Seat:
     def _check(self) -> None:
         seconds, megabytes = self.limits.seconds, self.limits.megabytes
         if seconds is not None and self.used > seconds:
-            raise Lost(f"{self.colour} used more than its {seconds:g} s of processor time")
+            raise Lost(f"{self.colour} used more than its {seconds:g} s of CPU time")
         self.most = max(self.most, self._memory("VmHWM") - self.before)
         if megabytes is not None and self.most > megabytes:
             raise Lost(f"{self.colour} used more than its {megabytes:g} MB of memory")
 
     @property
     def used(self) -> float:
-        """Processor time in the game, in seconds."""
-        return self._processor() - self.loaded
+        """CPU time used in the game, in seconds."""
+        return self._cpu_time() - self.loaded
 
-    def _processor(self) -> float:
-        """As the system knows it, or where it does not say, as the process has said last."""
+    def _cpu_time(self) -> float:
+        """CPU time from the operating system; if it does not tell, from the latest reply of the process."""
         with contextlib.suppress(OSError):
             fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
             return max(self.reported, (int(fields[11]) + int(fields[12])) / TICKS)
         return self.reported
 
     def _memory(self, kind: str) -> float:
-        """Megabytes: VmRSS now, VmHWM at most; 0 where the system does not say."""
+        """Megabytes: VmRSS is the current memory, VmHWM the peak; 0 if the system does not tell."""
         with contextlib.suppress(OSError):
             for line in Path(f"/proc/{self.process.pid}/status").read_text().splitlines():
                 if line.startswith(kind):
@@ -170,7 +170,7 @@ class Seat:
         return 0.0
 
     def close(self) -> None:
-        """End the process, and all that it has started."""
+        """End the process and its child processes."""
         if hasattr(os, "killpg"):
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(self.process.pid, signal.SIGKILL)
@@ -183,7 +183,7 @@ class Seat:
 
 
 def check_player(where: str) -> None:
-    """Refuse what cannot be a player, before any process is started."""
+    """Refuse a name that cannot be a player, before any process is started."""
     if where.startswith("agent:"):
         kind = parse(where.removeprefix("agent:")).kind
         if kind == "human":
@@ -198,7 +198,7 @@ def referee(
     """Let two players play a game; `show` is called with every position."""
     limits = limits or Limits(seconds=n * n)
     if limits.megabytes is not None and not Path("/proc/self/status").exists():
-        raise BadOption("this system does not tell how much memory a process uses: leave the limit away")
+        raise BadOption("this system does not tell how much memory a process uses: omit the memory limit")
     position = make("cachex", n=n).start()
     for where in (red, blue):
         check_player(where)
@@ -223,7 +223,8 @@ def referee(
                 if show is not None:
                     show(position)
                 for asked in seats:
-                    with contextlib.suppress(*[Lost] if position.is_over else []):  # then the result stands
+                    # A failure after the end does not change the result.
+                    with contextlib.suppress(*[Lost] if position.is_over else []):
                         asked.ask({"do": "turn", "player": mover.colour, "action": action})
             winner = COLOURS[position.values.index(1.0)] if any(position.values) else None
             reason = position.json["board"]["status"].removeprefix("draw: ")
@@ -239,7 +240,7 @@ def referee(
 
 
 def play(position: Position, colour: str, action: list[Any]) -> Position:
-    """The position after a well-formed action; raises Lost where it is not legal."""
+    """The position after a well-formed action; raises Lost if the action is not legal."""
     move = "steal" if action[0] == "STEAL" else f"{action[1]},{action[2]}"
     try:
         if action[0] == "PLACE" and min(action[1:]) < 0:
@@ -250,7 +251,7 @@ def play(position: Position, colour: str, action: list[Any]) -> Position:
 
 
 def run(n: int, red: str, blue: str, limits: Limits, quiet: bool) -> None:
-    """For the command line: the game as it goes, and its result."""
+    """Play a game for the command line: print each position and the result."""
 
     def show(position: Position) -> None:
         moves = position.played[-1:]

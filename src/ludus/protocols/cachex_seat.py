@@ -1,6 +1,6 @@
-"""One player of the Cachex referee, in a process of its own: loads the class, and answers for it in lines of JSON.
+"""The process of one player under the Cachex referee: it loads the class, and answers requests in lines of JSON.
 
-Run as a file by `cachex_referee`. Uses the standard library only, so that a player's memory and modules are its own.
+`cachex_referee` runs this file. It uses the standard library only, so that it adds no memory or modules to the player.
 """
 
 import contextlib
@@ -37,9 +37,9 @@ def load(where):
 
 
 def as_plain(action):
-    """An action as a list, or what is wrong with it: (list, message)."""
+    """(list, message): the action as a list, or None and the error."""
     if action == "STEAL":
-        action = ("STEAL",)  # the course's referee takes that too
+        action = ("STEAL",)  # the course's referee accepts this too
     shown = repr(action)[:80]
     if not isinstance(action, tuple):
         return None, f"{shown} is not an action; actions are ('PLACE', r, q) and ('STEAL',), tuples"
@@ -54,13 +54,13 @@ def as_plain(action):
 
 
 def forget_peak():
-    """Let the peak of this process's memory begin anew: what loading took does not count."""
+    """Reset the peak memory of this process, so that loading does not count."""
     with contextlib.suppress(OSError), open("/proc/self/clear_refs", "w") as file:
         file.write("5")
 
 
 def answer(player, request):
-    """Do what the referee asks: (the player, the reply)."""
+    """Handle a request of the referee; returns (the player, the reply)."""
     if request["do"] == "new":
         return player(request["player"], request["n"]), {}
     if request["do"] == "turn":
@@ -71,14 +71,14 @@ def answer(player, request):
 
 
 def end_with(parent):
-    """A player that hangs must not outlive the referee."""
+    """End this process when the referee has ended, even if the player hangs."""
     while os.getppid() == parent:
         time.sleep(1.0)
     os._exit(1)
 
 
 def main(where):
-    # What the player prints goes to standard error: the pipes are the referee's.
+    # Output of the player goes to standard error: standard output carries the replies.
     requests, replies = os.fdopen(os.dup(0), encoding="utf-8"), os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     os.dup2(2, 1)

@@ -1,8 +1,8 @@
-"""Our own picture of a Sevn position: a card with the score grid above the board.
+"""The picture of a Sevn position in Ludus's own style: a panel with the score grid above the board.
 
-The score grid has a row for each colour, with a marker in that colour: in the middle where nobody leads, and for each
-tile of a lead one cell further towards the leader, player 1 on the left and player 2 on the right. The bar beside the
-grid is lit on the side of the player to move. `ludus.protocols.sevn_screen` reads such pictures again.
+The score grid has a row for each colour, with a marker in that colour. The marker is in the middle if no player leads,
+else one cell further for each tile of the lead, to the left for player 1 and to the right for player 2. The bar beside
+the grid is lit on the side of the player to move. `ludus.protocols.sevn_screen` reads such pictures.
 """
 
 from __future__ import annotations
@@ -29,29 +29,29 @@ PALETTES: dict[str, tuple[str, ...]] = {
     "candy": ("#ef476f", "#f78c6b", "#ffd166", "#06d6a0", "#118ab2", "#073b4c", "#b388eb"),
 }
 MARGIN, PADDING, BETWEEN = 0.7, 1.1, 1.2
-"""Around the card, in it around the grids, and between the grids."""
+"""Space around the panel, around the grids in the panel, and between the grids, in cells of the score grid."""
 INSET = 0.07
-"""Of a cell, on each side: the card shows between the cells."""
+"""Gap on each side of a cell, as a fraction of the cell."""
 SMALLEST, LARGEST = 100, 8000
-"""The width of a picture in pixels."""
+"""Limits of the width of a picture in pixels."""
 
 
 class Layout(NamedTuple):
-    """Where everything is in a picture of a base; the unit is a cell of the score grid."""
+    """The boxes of all parts of a picture for a base; the unit is a cell of the score grid."""
 
     base: int
 
     @property
     def columns(self) -> int:
-        """Of the score grid, which is as wide as the board."""
+        """Number of columns of the score grid, which is as wide as the board."""
         return 2 * self.base + 1
 
     @property
     def size(self) -> tuple[float, float]:
-        return self.card[2] + MARGIN, self.card[3] + MARGIN
+        return self.panel[2] + MARGIN, self.panel[3] + MARGIN
 
     @property
-    def card(self) -> Box:
+    def panel(self) -> Box:
         edge = MARGIN + 2 * PADDING
         return MARGIN, MARGIN, edge + self.columns, edge + self.base + BETWEEN + self.columns
 
@@ -69,7 +69,7 @@ class Layout(NamedTuple):
         return left + size * INSET, top + size * INSET, left + size * (1 - INSET), top + size * (1 - INSET)
 
     def seam(self, cell: int, other: int) -> Box:
-        """The middle of what lies between a cell and the one below it or on its right."""
+        """The middle of the gap between a cell and the cell below it or to its right."""
         one, two = (self.tile(each // self.base, each % self.base) for each in (cell, other))
         sides = [(a + b) / 2 for a, b in zip(one, two, strict=True)]
         if other == cell + 1:
@@ -91,7 +91,7 @@ class Layout(NamedTuple):
         return left, MARGIN + PADDING + INSET, left + 0.4, MARGIN + PADDING + self.base - INSET
 
     def between(self) -> Box:
-        """A part of the card where nothing is."""
+        """An empty part of the panel."""
         top = MARGIN + PADDING + self.base
         return MARGIN + PADDING, top + 0.3, MARGIN + PADDING + self.columns, top + BETWEEN - 0.3
 
@@ -103,8 +103,8 @@ def render(
     background: str = "#f2efe8",
     shading: float = 1.0,
 ) -> Image:
-    """A picture of a position: `palette` is a name from PALETTES or a list of colours, and `shading` from 0, flat, to 1
-    how much tiles look like bodies."""
+    """A picture of a position. `palette` is a name from PALETTES or a list of colours. `shading` goes from 0, flat
+    tiles, to 1."""
     from PIL import Image, ImageDraw, ImageFont
 
     base = position.game.rules.base
@@ -112,7 +112,7 @@ def render(
     if not SMALLEST <= width <= LARGEST:
         raise BadOption(f"a picture is from {SMALLEST} to {LARGEST} pixels wide, not {width}")
     layout, state, back = Layout(base), position.state, rgb(background)
-    card, socket, ink = greys(colours)
+    panel, socket, ink = greys(colours)
     fine = max(1, round(1600 / width))  # drawn larger and then shrunk, for smooth edges
     unit = fine * width / layout.size[0]
     image = Image.new("RGB", (fine * width, round(unit * layout.size[1])), back)
@@ -121,7 +121,7 @@ def render(
     def fill(box: Box, colour: tuple[int, int, int], round_off: float) -> None:
         draw.rounded_rectangle([unit * side for side in box], unit * round_off, colour)
 
-    fill(layout.card, card, 0.5)
+    fill(layout.panel, panel, 0.5)
     for player in range(2):
         left, top, right, _ = layout.bar(player)
         fill(layout.bar(player), ink if state.turn == player else socket, 0.15)
@@ -155,7 +155,7 @@ def save(position: Position, file: str, *how: Any) -> None:
 
 
 def paint_tile(image: Any, box: list[float], colour: tuple[int, int, int], shading: float) -> None:
-    """A body lit from above: darker at its foot, with a light upper edge and a dark lower one."""
+    """Paint a tile lit from above: darker at the bottom, with a light upper edge and a dark lower edge."""
     from PIL import Image, ImageDraw
 
     left, top, right, bottom = (round(side) for side in box)
@@ -195,14 +195,14 @@ def rgb(colour: str) -> tuple[int, int, int]:
 
 
 def greys(colours: Sequence[tuple[int, int, int]]) -> tuple[tuple[int, int, int], ...]:
-    """Greys for the card, for empty cells and for what is lit, the first two as far from the colours as can be."""
+    """Greys for the panel, for empty cells and for lit parts; the first two are as far from the colours as possible."""
 
     def distance(grey: int) -> float:
         return min(sum(abs(part - grey) for part in colour) for colour in colours)
 
-    def both(card: int) -> float:
-        return min(distance(card), distance(card + 34))
+    def both(panel: int) -> float:
+        return min(distance(panel), distance(panel + 34))
 
-    card = max(range(28, 215, 2), key=both)
-    ink = 250 if card < 110 else 12
-    return tuple((level, level, level) for level in (card, card + 34, ink))
+    panel = max(range(28, 215, 2), key=both)
+    ink = 250 if panel < 110 else 12
+    return tuple((level, level, level) for level in (panel, panel + 34, ink))

@@ -1,9 +1,8 @@
-"""A position of Sevn from a picture: of our own board (see sevn_picture), or of the phone app when a game begins.
+"""Reads a Sevn position from a picture: one of sevn_picture, or a screenshot of the phone app at the start of a game.
 
-Score grid and board are found in the picture, whatever its size and what is around them. The score grid tells the
-colours, and every tile is given the colour that fits it, all tiles at once, so that no colour gets more tiles than it
-can have: an assignment of least cost. Whatever is not quite sure, such as a tile between two colours, is an error: a
-picture that is not a board gives a message, and never a wrong board.
+Score grid and board are found in pictures of any size with any surroundings. The score grid gives the colours. An
+assignment of least cost gives every tile its colour, with no more tiles of a colour than there can be. Any doubt, such
+as a tile between two colours, is an error: a picture that cannot be read gives a message, and never a wrong board.
 """
 
 from __future__ import annotations
@@ -25,27 +24,27 @@ if TYPE_CHECKING:
 
 
 class BadPicture(LudusError):
-    """The picture is no board of Sevn that can be read for sure."""
+    """The picture shows no Sevn board that can be read with certainty."""
 
 
 MOST_PIXELS = 900
-"""The longer side of a picture as it is looked at."""
+"""The longer side of a picture in pixels, after shrinking."""
 BRIGHTNESS = 0.4
-"""What a difference in brightness counts against one in colour: tiles are shaded."""
+"""Weight of a difference in brightness relative to one in colour, because tiles are shaded."""
 
-# Distances are those of L*a*b*, where 2 is just visible, and 100 lies between black and white.
+# Distances are in L*a*b*: 2 is just visible, and 100 is the distance between black and white.
 LEAST_APART = 8.0
-"""Between any two colours."""
+"""Least distance between any two colours."""
 NEAR, FARTHEST = 0.6, 16.0
-"""How far a tile may be from its colour: this part of what it is from any other, and no farther than that."""
+"""Limits of the distance of a tile to its colour: a fraction of its distance to any other colour, and a maximum."""
 MARGIN_OF_CHOICE = 0.3
-"""How much worse the second best choice of colours must be, in squares of the least distance between colours."""
+"""Least extra cost of the second best assignment of colours, in squares of the least distance between colours."""
 MOST_CHANGE = 30.0
-"""What an edge counts at most."""
+"""Upper limit of the strength of an edge."""
 SAME, DIFFERENT = 7.0, 11.0
-"""What has one colour, and what has two, where nothing is shaded."""
+"""Distances in unshaded parts: at most SAME is one colour, at least DIFFERENT is two colours."""
 LEAST_UNIT = 4.0
-"""Pixels of a cell of the score grid, of the picture as it is looked at."""
+"""Least size of a cell of the score grid in pixels, after shrinking."""
 
 
 def to_lab(pixels: NDArray[Any]) -> NDArray[np.float64]:
@@ -60,7 +59,7 @@ def to_lab(pixels: NDArray[Any]) -> NDArray[np.float64]:
 
 
 def load(picture: Any) -> NDArray[np.float64]:
-    """A picture, or the file of one, as L*a*b* [height, width, 3], shrunk to what is needed."""
+    """A picture, or its file, as L*a*b* [height, width, 3], shrunk to at most MOST_PIXELS."""
     from PIL import Image, ImageOps
 
     if not isinstance(picture, Image.Image):
@@ -88,15 +87,15 @@ def load(picture: Any) -> NDArray[np.float64]:
 def read_picture(picture: Any, base: int | None = None, to_move: int | None = None) -> Position:
     """The position that a picture shows: a Pillow image, or the name of a file.
 
-    `base` where it is known; `to_move`, 1 or 2, where the picture does not tell or is wrong. Raises BadPicture.
+    `base` is detected if not given. `to_move`, 1 or 2, overrides the player to move in the picture. Raises BadPicture.
     """
     bases = [7, 5, 3, 9, 11] if base is None else [SevnGame(base=base).rules.base]
     pixels = load(picture)
     doubts: list[Doubt] = []
     for each in bases:
-        for look in (own_board, phone_board) if each == 7 else (own_board,):
+        for read in (own_board, phone_board) if each == 7 else (own_board,):
             try:
-                return position_of(look(pixels, each), to_move)
+                return position_of(read(pixels, each), to_move)
             except Doubt as doubt:
                 doubts.append(doubt)
     likeliest = max(doubts, key=lambda doubt: doubt.sureness)
@@ -104,7 +103,7 @@ def read_picture(picture: Any, base: int | None = None, to_move: int | None = No
 
 
 class Doubt(Exception):
-    """Why this is not a board; `sureness` from 0 tells how much of a board there was all the same."""
+    """The reason why no board was read; `sureness`, from 0, tells how far the reading came."""
 
     def __init__(self, reason: str, sureness: int):
         super().__init__(reason)
@@ -113,14 +112,14 @@ class Doubt(Exception):
 
 @dataclass
 class Seen:
-    """What was seen: for each colour its paint and lead, for each cell its paint, or that it is empty."""
+    """The content of a picture: paint and lead of each colour, and the paint of each cell that is not empty."""
 
     base: int
     paints: NDArray[np.float64]  # [base, 3]
     leads: list[int]
     tiles: NDArray[np.float64]  # [base * base, 3]
     empty: NDArray[np.bool_]  # [base * base]
-    turn: int | None  # whose turn it is, from 1; None where that cannot be seen
+    turn: int | None  # the player to move, 1 or 2; None if the picture does not show it
     marked: bool  # is there a score grid, with markers?
 
 
@@ -128,9 +127,9 @@ class Seen:
 
 
 def distances(paints: NDArray[np.float64], tiles: NDArray[np.float64]) -> NDArray[np.float64]:
-    """How far each tile is from each paint [tiles, paints].
+    """The distance of each tile to each paint, [tiles, paints].
 
-    Light and shade make a colour lighter or darker along a line through black; differences along it count for less.
+    Shading moves a colour along a line through black, so differences along that line have a smaller weight.
     """
     lengths = np.linalg.norm(paints, axis=1)
     directions = paints / np.maximum(lengths, 1e-9)[:, None]
@@ -140,7 +139,7 @@ def distances(paints: NDArray[np.float64], tiles: NDArray[np.float64]) -> NDArra
 
 
 def position_of(seen: Seen, to_move: int | None) -> Position:
-    """The position, if all that was seen is sure and goes together."""
+    """The position, if the content of the picture is certain and consistent; raises Doubt."""
     base = seen.base
     board = np.zeros(base * base, int)
     cells = np.flatnonzero(~seen.empty)
@@ -156,13 +155,13 @@ def position_of(seen: Seen, to_move: int | None) -> Position:
 
 
 def choose_colours(seen: Seen, cells: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The colours of the tiles on `cells`, all at once; Doubt where any of them is not sure."""
+    """The colours of the tiles on `cells`, assigned together; raises Doubt if any of them is uncertain."""
     from scipy.optimize import linear_sum_assignment
 
-    room = [seen.base - abs(lead) for lead in seen.leads]
-    if len(cells) > sum(room):
+    available = [seen.base - abs(lead) for lead in seen.leads]
+    if len(cells) > sum(available):
         raise Doubt("there are more tiles on its board than its score grid leaves", 2)
-    places, rows = np.repeat(np.arange(seen.base), room), np.arange(len(cells))
+    places, rows = np.repeat(np.arange(seen.base), available), np.arange(len(cells))
     tiles, paints = seen.tiles[cells], seen.paints
     for again in (True, False):
         apart = distances(paints, paints) + 1e9 * np.eye(seen.base)
@@ -172,7 +171,7 @@ def choose_colours(seen: Seen, cells: NDArray[np.int64]) -> NDArray[np.int64]:
             raise Doubt(f"two colours of its score grid, {names}, are too much alike", 2 if seen.marked else 0)
         away = distances(paints, tiles)
         chosen = places[linear_sum_assignment(away[:, places] ** 2)[1]]
-        if again:  # tiles are larger than markers, and shaded: from here on they tell what their colours look like
+        if again:  # tiles are larger than markers, and shaded: the second pass takes the paints from them
             groups = [tiles[chosen == colour] for colour in range(seen.base)]
             paints = np.array(
                 [np.median(group, axis=0) if len(group) > 2 else paints[i] for i, group in enumerate(groups)]
@@ -183,11 +182,11 @@ def choose_colours(seen: Seen, cells: NDArray[np.int64]) -> NDArray[np.int64]:
     if (doubtful > 0).sum() > seen.base:
         raise Doubt(NO_BOARD, 1)
     if doubtful.max() > 0:
-        strange = away.min(axis=1)  # one of no colour at all may leave its own to others, and look less wrong than they
+        strange = away.min(axis=1)  # a tile of no colour can displace others, which then seem worse than itself
         worst = int(cells[(strange if strange.max() > SAME else doubtful).argmax()])
         name = SevnGame(base=seen.base).cell_name(worst)
         raise Doubt(f"the tile on {name} has none of the colours of the score grid, or not one that is left", 3)
-    if second_best(away**2, chosen, room) < MARGIN_OF_CHOICE * apart.min() ** 2:
+    if second_best(away**2, chosen, available) < MARGIN_OF_CHOICE * apart.min() ** 2:
         raise Doubt("the colours of its tiles cannot be told apart for sure", 3)
     from_markers = distances(seen.paints, paints)
     if (from_markers.argmin(axis=1) != np.arange(seen.base)).any() or from_markers.diagonal().max() > FARTHEST:
@@ -195,29 +194,29 @@ def choose_colours(seen: Seen, cells: NDArray[np.int64]) -> NDArray[np.int64]:
     return chosen
 
 
-def second_best(cost: NDArray[np.float64], chosen: NDArray[np.int64], room: list[int]) -> float:
-    """By how much the next best way to give tiles [n] their colours is worse than the best, `chosen`.
+def second_best(cost: NDArray[np.float64], chosen: NDArray[np.int64], available: list[int]) -> float:
+    """The extra cost of the second best assignment of colours to tiles [n], compared with the best one, `chosen`.
 
-    In another way tiles change colours in a circle, or in a chain that ends at a colour with room left. The cheapest
-    tile for each step is known, so these are the shortest circles and ways between colours.
+    Another assignment changes the colours of tiles in a cycle, or in a chain that ends at a colour with tiles left. The
+    cheapest tile for each step is known, so this is the shortest cycle or path between colours.
     """
-    count = len(room)
+    count = len(available)
     steps = np.full((count, count), np.inf)
     extra = cost - cost[np.arange(len(chosen)), chosen][:, None]
     for tile, colour in enumerate(chosen):
         steps[colour] = np.minimum(steps[colour], np.where(np.arange(count) == colour, np.inf, extra[tile]))
     for middle in range(count):
         steps = np.minimum(steps, steps[:, middle, None] + steps[None, middle])
-    left = np.array(room) > np.bincount(chosen, minlength=count)
+    left = np.array(available) > np.bincount(chosen, minlength=count)
     return float(min(steps.diagonal().min(), steps[:, left].min(initial=np.inf)))
 
 
-# --- Our own board ----------------------------------------------------------------------------------------------------
+# --- Pictures of sevn_picture -----------------------------------------------------------------------------------------
 
 
 @dataclass
 class Frame:
-    """Where a layout lies in the pixels."""
+    """The place of a layout in the pixels."""
 
     unit: float
     left: float
@@ -234,7 +233,7 @@ class Frame:
 
 
 class Edges:
-    """How much the picture changes from each pixel to the next but one, along rows and along columns."""
+    """The change of the picture from each pixel to the second next, along rows and along columns."""
 
     def __init__(self, pixels: NDArray[np.float64]):
         self.sums: list[NDArray[np.float64]] = []
@@ -252,7 +251,7 @@ class Edges:
 
 
 def comb(profile: NDArray[np.float64], unit: float, lines: NDArray[np.float64], rests: NDArray[np.float64]) -> Any:
-    """How well edges at `lines` and none at `rests` fit, for each place of the layout: (contrasts, first place)."""
+    """For each place of the layout, the contrast of edges at `lines` to none at `rests`: (contrasts, first place)."""
     width = max(1, round(0.1 * unit))
     smooth = np.convolve(profile, np.ones(width) / width, "same")
     pad = int(unit * (PADDING + MARGIN)) + 1
@@ -263,21 +262,23 @@ def comb(profile: NDArray[np.float64], unit: float, lines: NDArray[np.float64], 
     places = np.arange(count)
     at = padded[places + np.rint(unit * lines).astype(int)[:, None]]
     between = padded[places + np.rint(unit * rests).astype(int)[:, None]]
-    # All lines must be there: a few that are strong do not make up for others that are missing.
+    # All lines must exist: a few strong ones do not compensate for missing ones.
     few = len(lines) // 4
     return np.partition(at, few, axis=0)[: few + 1].mean(axis=0) - between.mean(axis=0), -pad
 
 
 def fits(edges: Edges, layout: Layout, frame: Frame | None, unit: float) -> Frame:
-    """The best place for a layout of this unit; with a `frame`, near to it and with nothing but what lies in it."""
-    base, (left, top, right, bottom) = layout.base, layout.card
+    """The best place for a layout of this unit; with a `frame`, near it and using only the pixels in it."""
+    base, (left, top, right, bottom) = layout.base, layout.panel
     tiles, cells = ([layout.tile(i, i) for i in range(base)], [layout.score(0, i) for i in range(layout.columns)])
     rows = [layout.score(i, 0) for i in range(base)]
     places, contrast = [], 0.0
     for axis in (0, 1):
         begin, end = (1, 3) if axis == 0 else (0, 2)
         boxes = tiles + (rows if axis == 0 else cells)
-        lines = np.array([*(box[side] for box in boxes for side in (begin, end)), layout.card[begin], layout.card[end]])
+        lines = np.array(
+            [*(box[side] for box in boxes for side in (begin, end)), layout.panel[begin], layout.panel[end]]
+        )
         rests = np.array([(box[begin] + box[end]) / 2 for box in (boxes if axis == 0 else tiles)])
         if frame is None:
             profile = edges.profile(axis)
@@ -298,10 +299,10 @@ def fits(edges: Edges, layout: Layout, frame: Frame | None, unit: float) -> Fram
 
 
 def find_frames(pixels: NDArray[np.float64], layout: Layout) -> list[Frame]:
-    """Where the layout may lie, the likeliest first."""
+    """Possible places of the layout, the most likely first."""
     edges = Edges(pixels)
     height, width = pixels.shape[:2]
-    wide, high = layout.card[2] - layout.card[0], layout.card[3] - layout.card[1]
+    wide, high = layout.panel[2] - layout.panel[0], layout.panel[3] - layout.panel[1]
     largest = min(width / (wide - 1.5 * PADDING), height / (high - 1.5 * PADDING))
     smallest = max(LEAST_UNIT, 0.2 * largest)
     if largest < smallest:
@@ -324,11 +325,11 @@ STEPS = np.linspace(-0.012, 0.012, 13)
 
 
 def own_board(pixels: NDArray[np.float64], base: int) -> Seen:
-    """What a picture of our own shows; Doubt where there is none."""
+    """The content of a picture made by sevn_picture; raises Doubt if it is none."""
     doubts = [Doubt(NO_BOARD, 0)]
     for frame in find_frames(pixels, Layout(base)):
         try:
-            return look_at(pixels, Layout(base), frame)
+            return read_frame(pixels, Layout(base), frame)
         except Doubt as doubt:
             doubts.append(doubt)
     raise max(doubts, key=lambda doubt: doubt.sureness)
@@ -337,8 +338,8 @@ def own_board(pixels: NDArray[np.float64], base: int) -> Seen:
 NO_BOARD = "no board of Sevn can be found in this picture"
 
 
-def look_at(pixels: NDArray[np.float64], layout: Layout, frame: Frame) -> Seen:
-    """Read all that is in a frame."""
+def read_frame(pixels: NDArray[np.float64], layout: Layout, frame: Frame) -> Seen:
+    """The content of the picture in a frame; raises Doubt."""
     base, columns = layout.base, layout.columns
     height, width = pixels.shape[:2]
 
@@ -350,10 +351,10 @@ def look_at(pixels: NDArray[np.float64], layout: Layout, frame: Frame) -> Seen:
         mean = part.mean(axis=0)
         return mean, float(np.linalg.norm(part - mean, axis=1).mean())
 
-    card = colour(layout.between(), 0.0)[0]
+    panel = colour(layout.between(), 0.0)[0]
     score = np.array([[colour(layout.score(row, column))[0] for column in range(columns)] for row in range(base)])
     socket = np.median(score.reshape(-1, 3), axis=0)
-    if np.linalg.norm(socket - card) < SAME:
+    if np.linalg.norm(socket - panel) < SAME:
         raise Doubt(NO_BOARD, 0)
     away = np.linalg.norm(score - socket, axis=-1)
     marked = away.argmax(axis=1)
@@ -370,12 +371,12 @@ def look_at(pixels: NDArray[np.float64], layout: Layout, frame: Frame) -> Seen:
     for cell in np.flatnonzero(empty).tolist():
         for row, column in ((cell // base + 1, cell % base), (cell // base, cell % base + 1)):
             if row < base and column < base and empty[row * base + column]:
-                # Between two empty cells the card shows, or something lies over both.
+                # The panel is visible between two empty cells, unless something covers both.
                 seam = colour(layout.seam(cell, row * base + column), 0.0)[0]
-                if np.linalg.norm(seam - socket) < np.linalg.norm(card - socket) / 4:
+                if np.linalg.norm(seam - socket) < np.linalg.norm(panel - socket) / 4:
                     raise Doubt(NO_BOARD + ": something lies over its empty cells", 1)
     bars = [colour(layout.bar(player), 0.2)[0] for player in range(2)]
-    lit = [min(np.linalg.norm(bar - socket), np.linalg.norm(bar - card)) > 2 * DIFFERENT for bar in bars]
+    lit = [min(np.linalg.norm(bar - socket), np.linalg.norm(bar - panel)) > 2 * DIFFERENT for bar in bars]
     return Seen(
         base,
         paints=score[np.arange(base), marked],
@@ -389,28 +390,28 @@ def look_at(pixels: NDArray[np.float64], layout: Layout, frame: Frame) -> Seen:
 
 # --- The phone app ----------------------------------------------------------------------------------------------------
 
-# The app shows the board from a corner of the room, on towers that are the higher the nearer they are to a corner of
-# the board. These are the places, on a screen of 9 x 16 and in widths of it, where tiles and score grid show their
-# colours when a game begins, as far as they are known: from an earlier program that looked there.
+# The app shows the board in perspective, on towers that are higher towards the corners of the board. These are the
+# places where tiles and score grid show their colours at the start of a game, on a screen of 9 x 16, in units of its
+# width. They were taken from an earlier program.
 SCREEN = 16 / 9
 MIDDLE = np.array([0.481, 1.152])
 TO_THE_RIGHT, DOWNWARDS = np.array([0.0868, 0.0359]), np.array([-0.0481, 0.0647])
 FIRST_ROW, NEXT_ROW = 0.15 * SCREEN, 0.02 * SCREEN
-"""Of the score grid, whose markers are in the middle of the screen."""
+"""Places in the score grid, whose markers are in the middle of the screen."""
 
 
 def place_of_tile(row: int, column: int) -> NDArray[np.float64]:
-    """Where a tile of the app's board shows its colour."""
+    """The place where a tile of the app's board shows its colour."""
     down, right = row - 3, column - 3
     place = MIDDLE + right * TO_THE_RIGHT + down * DOWNWARDS
     place[1] -= 0.0068 * max(abs(down), abs(right)) + 0.0164 * min(abs(down), abs(right))
-    if abs(down) == abs(right) == 3:  # these can be taken; they are looked at from the side
+    if abs(down) == abs(right) == 3:  # these can be taken; they are seen from the side
         place += (-0.007, 0.025) if down == right == 3 else (0.057, 0.057)
     return place
 
 
 def phone_board(pixels: NDArray[np.float64], base: int) -> Seen:
-    """What a screenshot of the app shows at the beginning of a game; Doubt where it is none."""
+    """The content of a screenshot of the app at the start of a game; raises Doubt if it is none."""
     height, width = pixels.shape[:2]
     if abs(height / width / SCREEN - 1) > 0.01:
         raise Doubt(NO_BOARD, 0)

@@ -1,25 +1,32 @@
-"""The Universal Hive Protocol: an engine that viewers such as MzingaViewer talk to, with any agent of ours behind it.
+"""The Universal Hive Protocol: an engine for viewers such as MzingaViewer, with any agent of Ludus behind it.
 
-Lines come in, answers go out; each answer ends with a line `ok`. Whatever comes in, the engine goes on.
+The engine reads a command from each line and prints an answer that ends with a line `ok`. No input ends it but `exit`.
 
-`bestmove time hh:mm:ss` gives the agent so long, and `bestmove depth N` 500 * 2^N simulations: 1,000 for depth 1,
-16,000 for depth 5. Agents that take no budget, such as greedy, take none.
+`bestmove time hh:mm:ss` limits the agent's time, and `bestmove depth N` its simulations, to 500 * 2^N: 1,000 for depth
+1, 16,000 for depth 5. `bestmove` alone leaves the agent its own budget. Agents without a budget, such as greedy, take
+none. SIGINT, which viewers send for Cancel, makes a search answer at once with its best move so far.
 """
 
 from __future__ import annotations
 
 import inspect
 import re
+import signal
 import sys
-from collections.abc import Callable, Iterable
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from ludus import __version__
 from ludus.agents import Budget, make_agent
 from ludus.agents.naming import parse
-from ludus.errors import BadAgent, IllegalMove, LudusError, describe_error
+from ludus.agents.search import Thinking, think
+from ludus.errors import BadAgent, BadPosition, IllegalMove, LudusError, describe_error
 from ludus.game import Position
 from ludus.games._hive_checks import BrokenHive, play_checked
 from ludus.games._hive_text import expansions_in, read_game_type
@@ -30,17 +37,19 @@ if TYPE_CHECKING:
     from ludus.game import Game
 
 LIMIT = 1000
-"""The protocol knows no longest game. One of so many plies is a draw here."""
+"""A game of this many plies is a draw. The protocol itself has no limit."""
 MOST_DEPTH = 20
 MOST_PERFT = 12
 SPARE = 0.05
-"""Seconds of a time limit that are kept for the answer's way."""
+"""Seconds of a time limit that are reserved for sending the answer."""
+REPORT_EVERY = 0.1
+"""Seconds between two checks for a new best move to report."""
 FAILURES = Path("hive-failures")
-"""Where positions are saved in which the rules contradict themselves."""
+"""The folder for positions that fail the consistency checks."""
 
 
 class Failed(LudusError):
-    """A command cannot be obeyed; the message says why."""
+    """A command cannot be carried out; the message gives the reason."""
 
 
 @dataclass
@@ -51,7 +60,7 @@ class Option:
     kind: str
     default: str
     extra: tuple[str, ...] = ()
-    """Lowest and highest for an int, the values of an enum."""
+    """The lowest and highest number of an int, or the values of an enum."""
     value: str = field(init=False)
 
     def __post_init__(self) -> None:
@@ -75,9 +84,19 @@ class Option:
 
 
 class Engine:
-    """A game, and the commands of the protocol as methods that return the lines before `ok`."""
+    """A game, and the commands of the protocol as methods that return the lines before `ok`.
 
-    def __init__(self, agent: str = "uct", seed: int = 0, limit: int = LIMIT, failures: Path = FAILURES):
+    `say` is called with lines that come before the answer: intermediate best moves, if that option is on.
+    """
+
+    def __init__(
+        self,
+        agent: str = "uct",
+        seed: int = 0,
+        limit: int = LIMIT,
+        failures: Path = FAILURES,
+        say: Callable[[list[str]], object] = lambda lines: None,
+    ):
         agents = tuple(dict.fromkeys((agent, "uct", "greedy", "random")))
         options = (
             Option("Agent", "enum", agent, agents),
@@ -85,17 +104,20 @@ class Engine:
             Option("Horizon", "int", "8", ("0", str(limit))),
             Option("Repetition", "bool", "False"),
             Option("Checks", "bool", "True"),
+            Option("ReportIntermediateBestMoves", "bool", "False"),
         )
         self.settings = {option.name.lower(): option for option in options}
-        self.limit, self.failures = limit, failures
+        self.limit, self.failures, self.say = limit, failures, say
         self.position: Position | None = None
         self.player: Agent | None = None
-        """Who thinks; there is one while there is a game."""
+        """The agent of the current game; None if there is no game."""
         self.left = False
-        """Has somebody said exit?"""
+        """True after the command exit."""
+        self.cancelled = threading.Event()
+        """Set to make the search under way answer at once. Each command clears it when it begins."""
         if parse(agent).kind == "human":
             raise BadAgent("a person cannot be the engine: standard input is for the protocol")
-        make_agent(agent, self.make_game(0))  # a name that means nothing is refused at once
+        make_agent(agent, self.make_game(0))  # refuses an unknown name at once
         self.commands: dict[str, Callable[[str], list[str]]] = {
             "info": self.info,
             "newgame": self.new_game,
@@ -111,20 +133,21 @@ class Engine:
         }
 
     def answer(self, line: str) -> list[str]:
-        """All lines of the answer to a line."""
-        name, _, rest = line.strip().partition(" ")
+        """All lines of the answer to a line; none to an empty one."""
+        name, rest = (*line.split(maxsplit=1), "", "")[:2]
+        if not name:
+            return []
+        self.cancelled.clear()
         try:
             command = self.commands.get(name.lower())
             if command is None:
-                raise Failed(
-                    f"there is no command {name!r}; help lists them" if name else "no command; help lists them"
-                )
+                raise Failed(f"there is no command {name!r}; help lists them")
             return [*command(rest.strip()), "ok"]
         except IllegalMove as error:
             return [f"invalidmove {one_line(error)}", "ok"]
         except LudusError as error:
             return [f"err {one_line(error)}", "ok"]
-        except Exception as error:  # a bug of ours must not end somebody's game
+        except Exception as error:  # a bug of the engine must not end the viewer's game
             return [f"err {one_line(str(error) if isinstance(error, BrokenHive) else describe_error(error))}", "ok"]
 
     # --- the game ---------------------------------------------------------------------------------------------------
@@ -137,10 +160,9 @@ class Engine:
     def new_game(self, rest: str) -> list[str]:
         """newgame [GameTypeString | GameString]: begin a game, or go on with one"""
         game = self.make_game(read_game_type(rest.partition(";")[0]) if rest else 0)
-        position = game.parse(rest) if ";" in rest else game.start()
-        self.player = self.make_player(game)
-        self.player.choose(game.start(), 1)  # what is compiled, is compiled now, while no clock runs
-        self.position = position
+        player = self.make_player(game)
+        player.choose(game.start(), 1)  # compiles before a time limit begins
+        self.player, self.position = player, replay(game, rest)
         return [self.position.text]
 
     def make_game(self, expansions: int) -> HiveGame:
@@ -148,7 +170,7 @@ class Engine:
         return HiveGame(expansions=expansions_in(expansions), limit=self.limit, repetition=repetition)
 
     def present(self, going_on: bool = True) -> Position:
-        """The position, or a complaint."""
+        """The current position; raises Failed if there is no game or, if `going_on`, the game is over."""
         if self.position is None:
             raise Failed("there is no game; begin one with newgame")
         if going_on and self.position.is_over:
@@ -178,29 +200,18 @@ class Engine:
 
     def undo(self, rest: str) -> list[str]:
         """undo [N]: take the last move back, or the last N"""
-        position = self.present(going_on=False)
-        line = self.history(position)
+        line = self.present(going_on=False).history
         count = whole_number(rest, "undo", len(line) - 1, 1)
         self.position = line[-1 - count]
         return [self.position.text]
 
-    def history(self, position: Position) -> list[Position]:
-        """The positions from the start, also where the game came as a GameString."""
-        line = position.history
-        if line[0].state.ply > 0:
-            moves = line[0].text.split(";")[3:]
-            before = position.game.start()
-            for move in moves:
-                before = before.play(move)
-            line = [*before.history[:-1], *line]
-        return line
-
     # --- thinking ---------------------------------------------------------------------------------------------------
 
     def best_move(self, rest: str) -> list[str]:
-        """bestmove time hh:mm:ss, bestmove depth N: the move that the agent would play"""
-        kind, _, amount = rest.lower().partition(" ")
+        """bestmove [time hh:mm:ss | depth N]: the move that the agent would play"""
+        kind, amount = (*rest.lower().split(maxsplit=1), "", "")[:2]
         position, amount = self.present(), amount.strip()
+        budget: Budget | None = None
         if kind == "time":
             found = re.fullmatch(r"([0-9]{1,4}):([0-5]?[0-9]):([0-5]?[0-9](?:\.[0-9]+)?)", amount)
             if not found:
@@ -209,15 +220,32 @@ class Engine:
             budget = Budget(seconds=max(seconds - SPARE, 0.01))
         elif kind == "depth":
             budget = Budget(simulations=500 * 2 ** whole_number(amount, "bestmove depth", MOST_DEPTH))
-        else:
-            raise Failed("bestmove needs time hh:mm:ss or depth N")
+        elif kind:
+            raise Failed("it is bestmove, bestmove time hh:mm:ss or bestmove depth N")
         player, horizon = self.player, int(self.value("Horizon"))
         if horizon > 0 and parse(self.value("Agent")).kind == "uct":
             # Random moves seldom surround a queen: playouts stop after some plies, and the queens' neighbours decide.
             game = position.game.decided_at(int(position.state.ply) + horizon)  # type: ignore[attr-defined]
             player, position = self.make_player(game), Position(game, position.states)
         assert player is not None
-        return [player.choose(position, budget).move]
+        report = self.reporter() if self.value("ReportIntermediateBestMoves") == "True" else None
+        choice, _ = think(player, position, budget, watch=report, is_stopped=self.cancelled.is_set)
+        return [choice.move]
+
+    def reporter(self) -> Callable[[Thinking], None]:
+        """A callback that reports each new best move of a search with depth and value, in Mzinga's format."""
+        best, due = "", 0.0
+
+        def report(search: Thinking) -> None:
+            nonlocal best, due
+            if search.seconds >= due:
+                due = search.seconds + REPORT_EVERY
+                snapshot = search.snapshot()
+                if snapshot.best != best:
+                    best = snapshot.best
+                    self.say([f"{best};{len(snapshot.principal)};{snapshot.value:.2f}"])
+
+        return report
 
     def make_player(self, game: Game) -> Agent:
         seed = int(self.value("Seed"))
@@ -256,7 +284,7 @@ class Engine:
 
         position = self.present(going_on=False)
         depth = whole_number(rest, "perft", MOST_PERFT, 5)
-        return [f"perft({plies}) = {perft(position, plies)}" for plies in range(depth + 1)]
+        return [f"perft({plies}) = {perft(position, plies, stop=self.cancelled)}" for plies in range(depth + 1)]
 
     def help(self, rest: str) -> list[str]:
         """help: this list"""
@@ -270,13 +298,34 @@ class Engine:
         return []
 
 
+def replay(game: HiveGame, text: str) -> Position:
+    """The position of a GameString, with its history, by its moves alone.
+
+    Its state and turn are ignored, as other engines do: the players may have resigned, or agreed on a draw.
+    """
+    position, place = game.start(), 0
+    for number, part in enumerate(text.rstrip("; \t").split(";")):
+        if number >= 3:
+            if game.values_of(position.state) is not None:
+                raise BadPosition(f"{part.strip()!r} comes after the end of the game", place)
+            try:
+                action = game.read_move(position.state, (number - 3) & 1, part)  # legal moves only
+            except IllegalMove as error:
+                raise BadPosition(f"{part.strip()!r}: {error}", place) from None
+            states = position.states.copy()
+            game.run("step", states, np.array([action], np.int32))
+            position = Position(game, states, position, action)
+        place += len(part) + 1
+    return position
+
+
 def refuse(rest: str) -> None:
     if rest:
         raise Failed(f"{rest!r} is too much: this command takes no more words")
 
 
 def whole_number(text: str, what: str, most: int, default: int | None = None) -> int:
-    """A number from 1 on."""
+    """A whole number from 1 to `most`; raises Failed."""
     if not text and default is not None:
         text = str(default)
     if most < 1:
@@ -291,14 +340,32 @@ def one_line(error: object) -> str:
 
 
 def run(agent: str = "uct", seed: int = 0, lines: Iterable[str] | None = None) -> None:
-    """Answer lines until they end, or one is exit."""
-    engine = Engine(agent, seed)
-    say(engine.answer("info"))
-    for line in sys.stdin if lines is None else lines:
-        say(engine.answer(line))
-        if engine.left:
-            return
+    """Answer lines until the end of the input or the command exit."""
+    for stream in (sys.stdin, sys.stdout):  # the protocol is UTF-8, even if the console is not
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(encoding="utf-8", errors="replace")
+    engine = Engine(agent, seed, say=say)
+    with interrupts_call(engine.cancelled.set):
+        say(engine.answer("info"))
+        for line in sys.stdin if lines is None else lines:
+            say(engine.answer(line))
+            if engine.left:
+                return
+
+
+@contextmanager
+def interrupts_call(function: Callable[[], object]) -> Iterator[None]:
+    """Within this block, SIGINT calls a function and does not end the process. Works in the main thread only."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, lambda number, frame: function())
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def say(lines: list[str]) -> None:
-    print("\n".join(lines), flush=True)
+    if lines:
+        print("\n".join(lines), flush=True)

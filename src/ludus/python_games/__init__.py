@@ -1,6 +1,6 @@
-"""Games in ordinary Python: any objects, any library, searched by the same compiled code as every other game.
+"""Games in ordinary Python, with any objects and libraries. The same compiled code searches them as every other game.
 
-Derive from `PythonGame` and say, in ordinary methods over a `board` of your own making, how the game goes:
+Derive from `PythonGame` and define the rules as methods on a `board`, which may be any object:
 
     class Countdown(PythonGame):
         '''Take one, two or three from a heap; who takes the last one wins.'''
@@ -27,18 +27,18 @@ Derive from `PythonGame` and say, in ordinary methods over a `board` of your own
         def result(self, board):
             return None if board[0] else [1.0 if player != board[1] else -1.0 for player in range(2)]
 
-A search copies states, stores them in arrays and compares them, which it cannot do with your boards. So the state is
-the history of the game, a row of integers, and the game remembers the boards of recent histories:
+A search copies, stores and compares states in arrays, which is not possible with Python objects. So the state is the
+history of the game, a row of integers, and the boards of recent histories are cached:
 
-    rules.py    the functions of the rules, which ask the game about a history
+    rules.py    the functions of the rules, which query the game about a history
     native.py   calls from compiled code, in any thread, into Python
-    boards.py   the boards of recent histories, and the answers
+    boards.py   the cache of boards, and the answers to the queries
 
-All these games have the same class of rules with the same types of fields, so one machine code serves all of them.
+All these games have the same class of rules with the same types of fields, so they share the same machine code.
 
-An exception in a method of the game cannot pass through compiled code. It is kept, all further questions are answered
-in a way that ends the search soon, and `raise_pending()` raises it. Searches in several threads may share a game, and
-then share this too: one of them raises, and the results of all that ran at that time are worth nothing.
+An exception in a method of the game cannot pass through compiled code. It is kept, all further queries return values
+that end the search soon, and `raise_pending()` raises it. If searches in several threads share a game, one of them
+raises the exception, and the results of all searches that ran at that time are invalid.
 """
 
 from __future__ import annotations
@@ -59,21 +59,22 @@ from ludus.rules import EVERYONE
 
 
 class PythonGame(Game):
-    """A game over Python objects. A board that was handed out must never change: `after` makes a new one."""
+    """A game on Python objects. Boards are immutable: `after` returns a new one."""
 
     Rules = PythonRules
     parallel = False
     defaults: ClassVar[dict[str, Any]] = {}
-    """The options and their defaults; those of this game are in `self.settings`."""
+    """The options and their defaults. The values for this game are in `self.settings`."""
     seeded: bool = False
-    """Is the set-up random? Then `initial` gets a seed."""
+    """True if the set-up is random: `initial` then gets a seed."""
     remembered: int = 20_000
-    """A board is forgotten when it was not used while so many new ones came, and made again by replay if needed."""
+    """Size of the cache: a board is dropped if it was not used while this number of new ones was added. A dropped board
+    is made again by replay."""
 
-    # --- what a game must say ----------------------------------------------------------------------------------------
+    # --- required methods --------------------------------------------------------------------------------------------
 
     def initial(self, seed: int) -> Any:
-        """The board at the start; the same seed always gives the same."""
+        """The board at the start; the same seed always gives the same board."""
         raise NotImplementedError(f"{type(self).__name__} must define initial()")
 
     def mover(self, board: Any) -> int:
@@ -85,21 +86,21 @@ class PythonGame(Game):
         raise NotImplementedError(f"{type(self).__name__} must define legal_actions()")
 
     def after(self, board: Any, action: Any) -> Any:
-        """A new board, after an action; where everyone moves, after a tuple of actions, -1 for who has none."""
+        """A new board, after an action; where everyone moves, after a tuple of actions, -1 for a player without one."""
         raise NotImplementedError(f"{type(self).__name__} must define after()")
 
     def result(self, board: Any) -> Any:
         """None while the game is on, else each player's value, in [-1, 1]."""
         raise NotImplementedError(f"{type(self).__name__} must define result()")
 
-    # --- what it may say ---------------------------------------------------------------------------------------------
+    # --- optional methods --------------------------------------------------------------------------------------------
 
     def features(self, board: Any, player: int) -> Any:
-        """A network's input as that player sees it, of the shape self.observation, which is set in setup()."""
+        """A network's input from that player's view, of the shape self.observation, which setup() sets."""
         raise NotImplementedError(f"{type(self).__name__} must define features()")
 
     def heuristic(self, board: Any, player: int) -> float:
-        """A guess of that player's value, in [-1, 1]."""
+        """An estimate of that player's value, in [-1, 1]."""
         return 0.0
 
     def key(self, board: Any) -> Any:
@@ -111,10 +112,10 @@ class PythonGame(Game):
         return str(action)
 
     def picture(self, board: Any) -> str:
-        """The board as people like to see it in a terminal."""
+        """The board as text for a terminal."""
         return str(board)
 
-    # --- what Game asks ----------------------------------------------------------------------------------------------
+    # --- methods of Game ---------------------------------------------------------------------------------------------
 
     def __init__(self, **options: Any):
         super().__init__(**options)
@@ -125,7 +126,7 @@ class PythonGame(Game):
         self.rules.game = self
 
     def make_rules(self, **options: Any) -> None:
-        """The rules are made when setup() has said how large the game is; until then there are the settings."""
+        """Set the settings. The rules are made after setup(), which sets the sizes that they contain."""
         self.settings = SimpleNamespace(**convert_options(self.name, self.options(), options))
 
     @classmethod
@@ -143,17 +144,18 @@ class PythonGame(Game):
         return known[name] if name in known else super().has(name)
 
     def raise_pending(self) -> None:
-        """Raise what a method of this game raised while compiled code was calling it."""
+        """Raise the exception that a method of this game raised while compiled code called it."""
         self.boards.raise_pending()
 
     def board(self, state: Any) -> Any:
         """The board of a state."""
         return self.boards.find(history_of(state))[0]
 
-    @property
-    def identity(self) -> str:
-        options = ",".join(f"{name}={value}" for name, value in vars(self.settings).items())
-        return f"{self.name}({options})v{self.version}"
+    def options_in_use(self) -> dict[str, Any]:
+        return dict(vars(self.settings))
+
+    def identity_options(self) -> dict[str, Any]:
+        return self.options_in_use()
 
     def draw(self, state: Any) -> str:
         return self.picture(self.board(state))
@@ -163,10 +165,10 @@ class PythonGame(Game):
 
     def _notation(self, board: Any, player: int, action: int) -> str:
         name = "_".join(self.move_name(board, player, action).split())
-        return name.replace(",", ";") if self.simultaneous else name  # a comma parts the moves of a joint move
+        return name.replace(",", ";") if self.simultaneous else name  # a comma separates the moves of a joint move
 
     def read_move(self, state: Any, player: int, text: str) -> int:
-        """As it is written; or in other letters, big or small, where only one move is meant (bxc4 and Bxc4 are two)."""
+        """The action of a move as written; or in upper or lower case, if only one move matches (not bxc4 and Bxc4)."""
         wanted = "_".join(text.split())
         ids = {self.write_move(state, player, action): action for action in self.legal(state, player)}
         if wanted in ids:
@@ -178,7 +180,7 @@ class PythonGame(Game):
         raise IllegalMove(f"{text!r} is not a legal move here; legal: {shown}")
 
     def write(self, state: Any) -> str:
-        """The moves from the start, after #seed where the set-up is random; `start` where there are none."""
+        """The moves from the start, after #seed if the set-up is random; `start` if there are no moves."""
         words = [f"#{state[SEED]}"] if self.seeded else []
         for (board, mover, _), action in self.boards.line(history_of(state)):
             if isinstance(action, tuple):

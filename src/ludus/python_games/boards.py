@@ -1,7 +1,7 @@
-"""The Python side of ludus.python_games: the boards of recent histories, and the answers that compiled code asks for.
+"""The Python side of ludus.python_games: the cache of boards, and the answers to the queries of compiled code.
 
-A history is bytes: the seed of the set-up and the actions since, an int32 each. The board of a history that is not
-remembered is made by replay from the longest beginning of it that is.
+A history is bytes: the seed of the set-up and the actions, an int32 each. If a history is not in the cache, its board
+is made by replay from its longest prefix in the cache.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ if TYPE_CHECKING:
     from ludus.python_games import PythonGame
 
 OVER = -2
-"""In place of a mover: the game is over. Also the answer to every question after an exception."""
+"""The value of the mover if the game is over. Also the answer to every query after an exception."""
 STATUS, LEGAL, VALUES, OBSERVE, HEURISTIC, FINGERPRINT, TOO_LONG, NO_ACTION, ESCAPED = range(9)
-"""The questions: who moves (or EVERYONE, or OVER); the legal actions, the values and the planes, which are written to
-an address; a guess, in parts of ONE; 64 bits. And three complaints."""
+"""The queries. STATUS returns the mover, EVERYONE or OVER. LEGAL, VALUES and OBSERVE write into an array at an address.
+HEURISTIC returns the estimate times ONE, FINGERPRINT 64 bits. The last three report an error."""
 ONE = 1 << 52
 WORD = 4
 
 Known = tuple[Any, int, tuple[float, ...] | None]
-"""What is remembered of a history: the board, who moves (or EVERYONE, or OVER), the values where it is over. A bare
-tuple: the garbage collector looks at that only once, and at objects so often that it took a quarter of the time."""
+"""The cache entry of a history: the board, the mover (or EVERYONE, or OVER), and the values if the game is over. It is
+a plain tuple because the garbage collector scans objects again and again, which took a quarter of the time."""
 
 _integers = {1: "b", 2: "h", 4: "i", 8: "q"}
 _integer = partial(int.from_bytes, byteorder=sys.byteorder, signed=True)
@@ -44,17 +44,17 @@ _boards: dict[int, weakref.ref[Boards]] = {}
 
 
 class Boards:
-    """The boards of a game by their histories, and the questions about them."""
+    """The boards of a game by their histories, and the answers to queries."""
 
     def __init__(self, game: PythonGame):
         self.game = game
         self.handle = next(_handles)
-        # Those that are gone are swept here and not by a callback of weakref, in which an interrupt would be lost.
+        # Dead references are removed here and not in a callback of weakref, in which an interrupt would be lost.
         for handle in [handle for handle, known in list(_boards.items()) if known() is None]:
             _boards.pop(handle, None)
         _boards[self.handle] = weakref.ref(self)
-        # Two generations make a cache that any thread may use without a lock: each step is one operation of a dict.
-        # When the young ones are many they become the old ones; an old one that is used becomes young again.
+        # A cache of two generations needs no lock: each step is one operation of a dict. When the young generation is
+        # full, it becomes the old one. An old entry that is used becomes young again.
         self.young: dict[bytes, Known] = {}
         self.old: dict[bytes, Known] = {}
         self.trouble: BaseException | None = None
@@ -73,7 +73,7 @@ class Boards:
         self.young[history] = known
 
     def find(self, history: bytes) -> Known:
-        """What there is to know of a history, by replay where it is not remembered."""
+        """The cache entry of a history, made by replay if it is missing."""
         known = self.recall(history)
         end = len(history)
         while known is None and end > WORD:
@@ -87,7 +87,7 @@ class Boards:
         return known
 
     def line(self, history: bytes) -> Iterator[tuple[Known, Any]]:
-        """Every position of a history but the last, with the action played there."""
+        """Every position of a history except the last, with the action played there."""
         end = WORD
         while end < len(history):
             known = self.find(history[:end])
@@ -95,7 +95,7 @@ class Boards:
             yield known, action
 
     def _action(self, known: Known, history: bytes, start: int) -> tuple[Any, int]:
-        """What was played after the first `start` bytes, an id or a tuple of ids, and where it ends."""
+        """The action after the first `start` bytes, an id or a tuple of ids, and the index of the byte after it."""
         status = known[1]
         if status >= 0:
             return _integer(history[start : start + WORD]), start + WORD
@@ -120,7 +120,7 @@ class Boards:
         return known
 
     def answer(self, question: int, history: bytes, argument: int, target: int, width: int) -> int:
-        """`argument` is a player; `target` the address of an array with items of `width` bytes."""
+        """The answer to a query. `argument` is a player; `target` is the address of an array of `width`-byte items."""
         board, status, values = self.find(history)
         if question == STATUS:
             return status
@@ -175,7 +175,7 @@ def boards_of(handle: int) -> Boards:
 
 
 def call(handle: int, question: int, history: Any, argument: int, target: int, width: int) -> int:
-    """What compiled code calls. It cannot take an exception, so the first one waits for raise_pending()."""
+    """The function that compiled code calls. It never raises: the first exception is kept for raise_pending()."""
     boards = boards_of(handle)
     try:
         if boards.trouble is None:
@@ -188,5 +188,5 @@ def call(handle: int, question: int, history: Any, argument: int, target: int, w
 
 
 def call_address() -> int:
-    """CPython's id() is the address. The function lives as long as this module."""
+    """The address of `call`, which is CPython's id(). The function lives as long as this module."""
     return id(call)

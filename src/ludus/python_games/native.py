@@ -1,9 +1,11 @@
-"""Calls from compiled code into Python: take the interpreter's lock, call, give the lock back.
+"""Calls from compiled code into Python: take the interpreter lock, call, release the lock.
 
-The address of the function to call comes with the rules, so that the machine code holds nothing of this process and is
-cached on disk. It goes through Python's own C interface, as Numba's code does elsewhere, and not through a callback of
-ctypes, because that drops an exception which is raised before the first line of the function runs. That is where Ctrl-C
-arrives: it is noticed when the thread enters Python again.
+The address of the function is a field of the rules, so the machine code does not depend on the process and can be
+cached on disk. The call uses Python's C API, like other code of Numba. A ctypes callback would lose an exception that
+is raised before the first line of the function. Ctrl-C does that: Python notices it when the thread enters Python.
+
+Two facts used here are not public API: Numba's `get_python_api` and its methods, and that CPython's id() of an object
+is its address. The C functions belong to CPython's stable ABI.
 """
 
 from typing import Any
@@ -21,7 +23,7 @@ from ludus.python_games.rules import FIRST, PLAYED, SEED
 @overload(python_rules.ask)
 def typed_ask(rules, question, state, argument, target, width):
     def ask(rules, question, state, argument, target, width):
-        # Addresses are unsigned; made signed at once, since Numba turns the sum of both kinds into a float.
+        # Addresses are unsigned. They are made signed at once, since Numba turns signed + unsigned into a float.
         data = types.int64(state.ctypes.data) + SEED * WORD
         size = WORD * (FIRST - SEED + types.int64(state[PLAYED]))
         return enter(rules.call, rules.handle, question, data, size, argument, target, width)
@@ -59,19 +61,19 @@ def emit_call(context: Any, builder: Any, signature: Any, arguments: Any) -> Any
             builder.store(api.long_as_longlong(answer), result)
             api.decref(answer)
         with escaped:
-            # Call once more, to hand over the exception itself in place of the history.
+            # Call once more, with the exception in place of the history.
             caught = call_python(ir.Constant(ir.IntType(64), ESCAPED), fetch_exception(builder, api))
             with builder.if_else(cgutils.is_not_null(builder, caught)) as (kept, lost):
                 with kept:
                     api.decref(caught)
-                with lost:  # a second interrupt in the same moment, or the game is gone
+                with lost:  # a second interrupt at the same time, or the game no longer exists
                     api.err_write_unraisable(function)
     api.gil_release(lock)
     return builder.load(result)
 
 
 def fetch_exception(builder: Any, api: Any) -> Any:
-    """The exception that is set, as an object; unset afterwards."""
+    """The pending exception as an object; it is cleared."""
     place = api.pyobj.as_pointer()
     kind = ir.FunctionType(ir.VoidType(), [place] * 3)
     places = [cgutils.alloca_once_value(builder, cgutils.get_null_value(api.pyobj)) for _ in range(3)]
@@ -79,5 +81,5 @@ def fetch_exception(builder: Any, api: Any) -> Any:
         builder.call(cgutils.get_or_insert_function(builder.module, kind, name), places)
     exception_class, exception, traceback = (builder.load(each) for each in places)
     api.decref(exception_class)
-    api.decref(traceback)  # which may be absent; numba's decref is Py_DecRef, which takes that
+    api.decref(traceback)  # it may be NULL; Numba's decref is Py_DecRef, which accepts NULL
     return exception

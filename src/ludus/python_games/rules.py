@@ -1,7 +1,7 @@
-"""The rules of every game in ordinary Python (see ludus.python_games): functions that pass each question on to it.
+"""The rules of every game in ordinary Python (see ludus.python_games): functions that send queries to the game.
 
-The state is a row of int32: how many actions were played, who moves now (or EVERYONE, or OVER), the seed of the set-up,
-and the actions. It can be copied, stored and compared like the state of any game, and tells who moves without asking.
+The state is a row of int32: the number of actions played, the mover (or EVERYONE, or OVER), the seed of the set-up, and
+the actions. It can be copied, stored and compared like the state of any game, and the mover is known without a query.
 """
 
 from __future__ import annotations
@@ -30,7 +30,10 @@ if TYPE_CHECKING:
     from ludus.python_games import PythonGame
 
 NATIVE = "ludus.python_games.native"
-"""What compiled code needs besides this module; ludus.native loads it."""
+"""A module that compiled code needs besides this one; ludus.native loads it."""
+
+TITLE = "games in ordinary Python"
+"""The name shown while these rules are compiled, once for all such games."""
 
 PLAYED, MOVER, SEED, FIRST = 0, 1, 2, 3
 
@@ -39,7 +42,7 @@ class PythonFields(NamedTuple):
     call: int
     """The address of the Python function that compiled code calls."""
     handle: int
-    """Which game's boards it asks."""
+    """The handle of the game's boards."""
     actions: int
     seeded: int
     keyed: int
@@ -47,7 +50,7 @@ class PythonFields(NamedTuple):
 
 
 class PythonRules(PythonFields):
-    """The rules of every PythonGame. What they point to lives as long as they do, through `game`."""
+    """The rules of every PythonGame. The reference `game` keeps the boards alive."""
 
     game: PythonGame
 
@@ -57,12 +60,12 @@ def history_of(state: Any) -> bytes:
 
 
 class Ask:
-    """Ask the boards of a game about a state. An object, since ludus.native compiles functions as they stand here."""
+    """Send a query about a state to a game. It is an object because ludus.native would compile a function."""
 
     def __call__(self, rules: Any, question: int, state: Any, argument: int, target: int, width: int) -> int:
-        """In plain Python; an exception goes straight to the caller. For compiled code, see ludus.python_games.native.
+        """The query in plain Python; exceptions are raised. For compiled code, see ludus.python_games.native.
 
-        `target` is the address of the array to fill, `width` the bytes of its items.
+        `target` is the address of the array to fill, `width` the size of its items in bytes.
         """
         return boards_of(rules.handle).answer(question, history_of(state), int(argument), target, width)
 
@@ -84,32 +87,32 @@ def to_move(rules, state):
 def legal(rules, state, player, actions):
     count = ask(rules, LEGAL, state, player, actions.ctypes.data, actions.itemsize)
     for i in range(count):
-        # The search takes its word for it, and would use memory that is not its own. Checked here it costs nothing.
+        # The search does not check ids, and a wrong one would access memory out of bounds. The check costs nothing.
         if not 0 <= actions[i] < rules.actions:
             count = ask(rules, NO_ACTION, state, actions[i], 0, 0)
             break
-    if count < 0:  # after an exception: something to play, so that the search comes to its end
+    if count < 0:  # after an exception: any action, so that the search ends
         actions[0] = 0
         return 1
     return count
 
 
 def play(rules, state, action):
-    if has_room(rules, state, 1):
+    if fits(rules, state, 1):
         state[FIRST + state[PLAYED]] = action
         state[PLAYED] += 1
         state[MOVER] = ask(rules, STATUS, state, 0, 0, 0)
 
 
 def play_together(rules, state, actions):
-    if has_room(rules, state, actions.size):
+    if fits(rules, state, actions.size):
         for player in range(actions.size):
             state[FIRST + state[PLAYED]] = actions[player]
             state[PLAYED] += 1
         state[MOVER] = ask(rules, STATUS, state, 0, 0, 0)
 
 
-def has_room(rules, state, count):
+def fits(rules, state, count):
     if FIRST + state[PLAYED] + count <= state.size:
         return True
     state[MOVER] = ask(rules, TOO_LONG, state, 0, 0, 0)

@@ -10,8 +10,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ludus.errors import BadOption
+from ludus.errors import BadOption, LudusError
+from ludus.nets.engines import ENGINE_NAMES
+from ludus.nets.families import FAMILIES, Design
 from ludus.options import convert, did_you_mean
+from ludus.spec import GameSpec
 
 if TYPE_CHECKING:
     from ludus.game import Game
@@ -27,7 +30,7 @@ class Config:
     """The settings of a run. Everything that changes the result is here."""
 
     # The network
-    network: str = setting("residual", "Network family.", among=("residual", "conv", "mlp", "graph"))
+    network: str = setting("residual", "Network family.", among=FAMILIES)
     blocks: int = setting(4, "Depth of the network, in blocks or layers.", least=0, most=200)
     width: int = setting(32, "Width of the network, in channels or units.", least=1, most=8192)
     size_free: bool = setting(
@@ -83,9 +86,7 @@ class Config:
     )
 
     # Learning
-    batch_size: int = setting(
-        512, "Rows in a gradient step; a plan with few rows uses fewer.", least=1, most=1_000_000
-    )
+    batch_size: int = setting(512, "Rows in a gradient step; a plan with few rows uses fewer.", least=1, most=1_000_000)
     reuse: float = setting(4.0, "Number of times each row is learned from, on average.", least=0, most=10_000)
     learning_rate: float = setting(0.002, "Learning rate at the start of the run.", least=0)
     learning_rate_end: float = setting(0.0002, "Learning rate at the end of the run.", least=0)
@@ -125,13 +126,14 @@ class Config:
     gating_games: int = setting(20, "Games that decide whether a new network passes the gate.", least=2, most=100_000)
     gating_uct: int = setting(
         0,
-        "A new network plays only if it scores more against UCT with this many simulations than the best did; UCT gets "
-        "twice as many when it loses every game; 0 disables this gate.",
+        "A new network plays only if it scores more than the best so far against UCT with this number of simulations, "
+        "which doubles when UCT loses every game; 0 disables this gate.",
         least=0,
         most=100_000_000,
     )
     rating_games: int = setting(
-        16, "Games after each iteration against an earlier network, for the rating in the log; 0 disables them.",
+        16,
+        "Games after each iteration against an earlier network, for the rating in the log; 0 disables them.",
         least=0,
         most=100_000,
     )
@@ -153,7 +155,7 @@ class Config:
     engine: str = setting(
         "auto",
         "Inference engine of self-play; auto is cuda on a GPU, else int8 where the preflight finds it faster.",
-        among=("auto", "onnx", "int8", "torch", "cuda"),
+        among=ENGINE_NAMES,
     )
     workers: int = setting(0, "Self-play threads; 0 means one for each CPU core.", least=0, most=4096)
     learner_threads: int = setting(0, "Learner threads; 0 lets the preflight choose.", least=0, most=4096)
@@ -176,32 +178,21 @@ class Config:
         if self.gating_uct and self.gating:
             raise BadOption("gating and gating_uct exclude each other: set one of them")
         if self.evaluate_every and not self.evaluation_positions:
-            raise BadOption(
-                "evaluate_every needs evaluation_positions, a file that ludus grade --positions FILE makes"
-            )
-        if self.network == "graph" and (self.soft_policy_weight or self.reply_policy_weight):
-            raise BadOption("soft_policy_weight and reply_policy_weight are for networks over planes, not for graphs")
-        if self.network == "graph" and self.engine == "int8":
-            raise BadOption("engine = int8 is for networks over planes, not for graphs")
-        if self.size_free and self.network != "residual":
-            raise BadOption("size_free is for network = residual; graph networks always fit every board size")
-        if self.size_free and self.reply_policy_weight:
-            raise BadOption("reply_policy_weight does not work with size_free: the opponent's view may differ")
+            raise BadOption("evaluate_every needs evaluation_positions, a file that ludus grade --positions FILE makes")
+        FAMILIES[self.network].check_settings(self)
         if self.full_search_fraction < 1 and self.fast_simulations > self.simulations:
             raise BadOption("fast_simulations must not exceed simulations")
 
     @property
     def fits_all_sizes(self) -> bool:
         """True if one set of weights fits all board sizes."""
-        return self.size_free or self.network == "graph"
+        return FAMILIES[self.network].fits_all_sizes_with(self)
 
     def make_network(self, game: Game) -> Any:
         """The network that these settings describe, for a game."""
-        from ludus.nets import make_network, sizes_of
-
         auxiliary = (self.soft_policy_weight > 0) + (self.reply_policy_weight > 0)
-        sizes = sizes_of(game, self.roles, auxiliary, self.size_free)
-        return make_network(self.network, sizes, blocks=self.blocks, width=self.width, dropout=self.dropout)
+        design = Design(self.blocks, self.width, self.size_free, self.roles, auxiliary, self.dropout)
+        return FAMILIES[self.network].make_network(game, design)
 
 
 FORMER_NAMES = {
@@ -253,26 +244,56 @@ def with_settings(config: Config, settings: Mapping[str, Any]) -> Config:
     return dataclasses.replace(config, **changed)
 
 
-def write_toml(game: str, options: dict[str, Any], config: Config) -> str:
-    """A file that a person can read and change."""
-    lines = [f"game = {json.dumps(game)}"]
+def write_toml(spec: GameSpec, config: Config) -> str:
+    """The game and the settings of a run as TOML that a person can read and change."""
+    lines = ["[game]", f"source = {_toml(spec.source)}"]
+    if spec.digest:
+        lines.append(f"digest = {_toml(spec.digest)}  # of the rules in the source, a copy of which is in source/")
+    options = {name: value for name, value in spec.options.items() if value is not None}  # TOML has no null
     if options:
-        lines += ["", "[options]", *(f"{name} = {json.dumps(value)}" for name, value in options.items())]
+        lines += ["", "[game.options]", *(f"{_key(name)} = {_toml(value)}" for name, value in options.items())]
     lines += ["", "[settings]"]
     for each in dataclasses.fields(config):
-        lines.append(f"{each.name} = {json.dumps(getattr(config, each.name))}  # {each.metadata['help']}")
+        lines.append(f"{each.name} = {_toml(getattr(config, each.name))}  # {each.metadata['help']}")
     return "\n".join(lines) + "\n"
 
 
-def read_toml(path: Path) -> tuple[str | None, dict[str, Any], dict[str, Any]]:
-    """Game, its options, and the settings that a file gives."""
+def _toml(value: Any) -> str:
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{_key(name)} = {_toml(item)}" for name, item in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(_toml(item) for item in value) + "]"
+    # JSON strings are valid TOML, except one control character and escapes beyond 16 bits.
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def _key(name: str) -> str:
+    return name if name.isascii() and name.isidentifier() else _toml(name)
+
+
+def read_toml(path: Path) -> tuple[GameSpec | None, dict[str, Any]]:
+    """The game, if the file names one, and the settings that it gives.
+
+    The game is a table as `write_toml` writes it, or a name as in `game = "connect4"` with a table `options`.
+    """
     try:
-        data = tomllib.loads(path.read_text())
+        data = tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise BadOption(f"there is no file {path}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise BadOption(f"{path.name} is not TOML: {error}") from None
+    except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise BadOption(f"{path} is not TOML that can be read: {error}") from None
     unknown = sorted(set(data) - {"game", "options", "settings"})
     if unknown:
-        raise BadOption(f"{path.name}: {unknown[0]!r} is none of game, options, settings")
-    return data.get("game"), dict(data.get("options", {})), dict(data.get("settings", {}))
+        raise BadOption(f"{path}: {unknown[0]!r} is none of game, options, settings")
+    game, options, settings = data.get("game"), data.get("options", {}), data.get("settings", {})
+    for name, value in (("options", options), ("settings", settings)):
+        if not isinstance(value, dict):
+            raise BadOption(f"{path}: {name} must be a table, not {value!r}")
+    try:
+        if isinstance(game, dict):
+            if options:
+                raise BadOption("options of the game belong into [game.options]")
+            return GameSpec.from_json(game), settings
+        return None if game is None else GameSpec(game, options), settings
+    except LudusError as error:
+        raise BadOption(f"{path}: {error}") from None

@@ -1,9 +1,10 @@
-"""Files that are whole or not there: written beside their place, then renamed into it."""
+"""Atomic files: each is written under another name in the same folder, then renamed."""
 
 from __future__ import annotations
 
 import os
 import shutil
+import tempfile
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from pathlib import Path
@@ -12,11 +13,11 @@ from ludus.errors import LudusError
 
 
 class BadRun(LudusError):
-    """A run cannot be read, or goes with something else than it is used with."""
+    """A run cannot be read, or does not fit the game or network that it is used with."""
 
 
 def write_whole(path: Path, write: Callable[[Path], None]) -> None:
-    """Let `write` make a file or a folder under another name; on disk, it then becomes `path`. No half-written one."""
+    """Let `write` make a file or a folder under another name, flush it to disk, and rename it to `path`."""
     path.parent.mkdir(parents=True, exist_ok=True)
     draft = path.with_name(f".{path.name}.part{path.suffix}")
     remove(draft)
@@ -36,8 +37,20 @@ def write_whole(path: Path, write: Callable[[Path], None]) -> None:
         raise
 
 
+def check_writable(folder: Path) -> None:
+    """Raise BadRun unless a folder, which need not exist, can be made and written to. Nothing is left there."""
+    place = folder.absolute()
+    while not place.exists() and place != place.parent:
+        place = place.parent
+    try:
+        with tempfile.TemporaryDirectory(prefix=".ludus-", dir=place):
+            pass
+    except OSError as error:
+        raise BadRun(f"{folder} cannot be written: {error.strerror or error}") from None
+
+
 class Writer:
-    """Does what it is given, in that order: at once, or, if `beside`, on a thread of its own while the run goes on."""
+    """Runs jobs in order: at once or, if `beside`, on a thread of its own while the run continues."""
 
     def __init__(self, beside: bool):
         self.thread = ThreadPoolExecutor(1) if beside else None
@@ -53,7 +66,7 @@ class Writer:
         self.latest.append(self.thread.submit(self._do, job))
 
     def _do(self, job: Callable[[], None]) -> None:
-        """A job, unless one before it failed: a checkpoint is worth nothing without the rows that come first."""
+        """Run a job, unless an earlier one failed: a checkpoint without the rows before it cannot be resumed."""
         if self.failed:
             return
         try:

@@ -1,44 +1,62 @@
 """A run is a folder that a person can open.
 
-    config.toml           the game and all settings
-    about.json            code version, machine, when it began
+    config.toml           the game (see spec.py) and all settings
+    about.json            a copy of them, code version, machine, when it began
+    source/               copy of the game's file and of its helper files, if the game is a user's own
     games/000012.npz      the rows of iteration 12 (see rows.py)
     checkpoints/000012/   player.safetensors: the weights that play, with what made them
                           learner.safetensors, state.npz: all else that is needed to go on, in the latest two
+                          SHA256SUMS: their checksums
+    checkpoints/damaged-000012/   a damaged checkpoint, set aside when the run was resumed
     log.jsonl             a line for each iteration
-    positions.txt         what its exams ask, if it has any (see exam.py, grading/positions.py)
+    positions.txt         solved positions for evaluations, if there are any (see grading/positions.py)
     results.sqlite        games of its checkpoints in the arena (see arena/store.py)
-    arena.toml            what that arena plays, if somebody says so (see arena/roster.py)
+    arena.toml            settings of that arena, if the user has written any (see arena/roster.py)
+    training.lock         held by the process that trains the run
 
-Files are written whole or not at all. A run that was killed goes on from its latest checkpoint; games of an iteration
-that it had not finished are played again, move for move the same.
+Files are written whole or not at all, and carry checksums (see checksums.py). A run that was killed goes on from its
+latest checkpoint; games of an iteration that it had not finished are played again, move for move the same. A run with
+damaged files goes on from the latest good checkpoint, with the rows that are left, and says what was lost.
 """
 
 from __future__ import annotations
 
 import contextlib
 import json
-import platform
-import time
+import warnings
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ludus.errors import LudusError
-from ludus.runs.config import Config, read_toml, with_settings, write_toml
-from ludus.runs.files import BadRun, remove, write_bytes, write_whole
+from ludus.errors import ChangedRules, DamagedRun, LudusError, UnknownGame, Untrusted
+from ludus.game import source_of
 from ludus.nets.rows import Rows
+from ludus.registry import describe_source, file_name, remake, runs_code
+from ludus.runs.checksums import Damaged, check_sum, write_sums
+from ludus.runs.config import Config, with_settings
+from ludus.runs.description import read_description, write_description
+from ludus.runs.files import BadRun, remove, write_whole
+from ludus.runs.log import Log
+from ludus.sources import read_copy, read_source
+from ludus.spec import GameSpec, split_identity
 
 if TYPE_CHECKING:
     from ludus.game import Game
 
+SOURCE = "source"
+"""The folder in a run with the copy of a user's own game: its file, and the helper files that it imports."""
 KEPT = 2
 """Checkpoints that hold all that is needed to go on; older ones keep the weights that play."""
-
+UNWRITTEN = 4
+"""Iterations in the log whose checkpoints may not be written yet: they are written while the run goes on."""
+PLAYER = "player.safetensors"
+TO_RESUME = (PLAYER, "learner.safetensors", "state.npz")
+"""The files of a checkpoint from which a run can go on."""
 
 NETWORK = ("network", "blocks", "width", "size_free", "roles", "soft_policy_weight", "reply_policy_weight", "dropout")
-"""The settings that make a network what it is."""
+"""The settings that determine the shapes of a network's weights."""
 
 
 class Run:
@@ -47,52 +65,43 @@ class Run:
     def __init__(self, folder: Path, game: Game, config: Config, trained: str | None = None):
         self.folder, self.game, self.config = folder, game, config
         self.trained = trained or game.identity
-        """The identity of the game that it trains; `game` may be another size of it (see `open`)."""
+        """The identity of the game that the run trains; `game` may be another size of it (see `open`)."""
+        self._log = Log(folder / "log.jsonl")
 
     # --- making and opening -------------------------------------------------------------------------------------------
 
     @classmethod
     def create(cls, folder: Path, game: Game, config: Config) -> Run:
-        """A new run; the folder must not hold one."""
+        """A new run, in a folder that holds no run. The source of a user's own game is copied into the folder."""
         if (folder / "config.toml").exists():
             raise BadRun(f"{folder} holds a run already: ludus train --resume {folder} goes on with it")
-        from ludus import __version__
-
-        run = cls(folder, game, config)
-        about = {
-            "ludus": __version__,
-            "game": game.identity,
-            "python": platform.python_version(),
-            "machine": f"{platform.machine()}, {platform.system()}",
-            "began": time.strftime("%Y-%m-%d %H:%M:%S"),
-        }
-        write_whole(folder / "about.json", lambda path: write_bytes(path, json.dumps(about, indent=2) + "\n"))
-        text = write_toml(game.name, game.options_in_use(), config)
-        write_whole(folder / "config.toml", lambda path: write_bytes(path, text))
-        return run
+        source = source_of(type(game)) if game.spec.digest else None
+        if source is not None:
+            write_whole(folder / SOURCE, source.write)
+        write_description(folder, game, config)
+        return cls(folder, game, config)
 
     @classmethod
-    def open(cls, folder: Path, game: Game | None = None, any_size: bool = False) -> Run:
-        """A run that exists; `game` where it is not one of a name (a file of your own), or to check that it fits.
+    def open(cls, folder: Path, game: Game | None = None, any_size: bool = False, trust: bool = False) -> Run:
+        """Open an existing run.
 
-        With `any_size`, to play only: `game` may have other options, if the network is free of sizes.
+        If `game` is given, nothing from the run is executed: the game is compared with the run's own. Otherwise the
+        game is made from the run's config; the copy of a user's source is run only with `trust`, else Untrusted is
+        raised. `any_size` is for playing only: `game` may have other options if the network fits every board size, and
+        a changed source is a warning (ChangedRules) instead of an error.
         """
-        from ludus.registry import make
-
-        if not (folder / "config.toml").is_file():
-            raise BadRun(f"{folder} is not a run: it has no config.toml")
-        name, options, settings = read_toml(folder / "config.toml")
-        try:
-            if game is None:
-                game = make(str(name), **options)
-            about = json.loads((folder / "about.json").read_text())
-        except (OSError, ValueError) as error:
-            raise BadRun(f"{folder} cannot be read: {error}") from None
-        config, trained = with_settings(Config(), settings), str(about.get("game"))
-        if trained != game.identity and not (any_size and config.fits_all_sizes and _are_kin(trained, game)):
+        described = read_description(folder)
+        config, named = described.config, game is not None
+        if game is None:
+            game = _own_game(folder, described.spec, trust)
+        trained = described.trained or game.identity
+        rules, own = split_identity(trained)[0], split_identity(game.identity)[0]
+        if rules != own and not (any_size and config.fits_all_sizes and _are_kin(rules, game)):
             hint = "; weights for every size are trained with --set size_free=yes, or network=graph"
-            told = f"{folder} is a run of {trained}, not of {game.identity}"
-            raise BadRun(told + (hint if any_size and _are_kin(trained, game) else ""))
+            told = f"{folder} is a run of {rules}, not of {own}"
+            raise BadRun(told + (hint if any_size and _are_kin(rules, game) else ""))
+        if named:
+            _compare_digests(folder, trained, game, playing=any_size)
         return cls(folder, game, config, trained)
 
     # --- checkpoints --------------------------------------------------------------------------------------------------
@@ -100,7 +109,7 @@ class Run:
     def checkpoints(self) -> list[int]:
         """The iterations that have a checkpoint, in order."""
         found = (self.folder / "checkpoints").glob("[0-9]*")
-        return sorted(int(path.name) for path in found if (path / "player.safetensors").is_file())
+        return sorted(int(path.name) for path in found if (path / PLAYER).is_file())
 
     def checkpoint(self, iteration: int) -> Path:
         return self.folder / "checkpoints" / f"{iteration:06d}"
@@ -113,17 +122,22 @@ class Run:
         state: dict[str, np.ndarray],
         facts: dict,
     ) -> None:
-        """Write a checkpoint: the weights that play, and all that is needed to go on. Tensors as `detached` gives."""
+        """Write a checkpoint: the weights that play, and the state to resume from. Tensors must be `detached`."""
+        from safetensors import SafetensorError
         from safetensors.torch import save_file
 
-        about = {"game": self.game.identity, "iteration": str(iteration), "facts": json.dumps(facts)}
+        about = {"game": self.trained, "iteration": str(iteration), "facts": json.dumps(facts)}
         about["network"] = json.dumps({key: getattr(self.config, key) for key in NETWORK})
 
         def write(folder: Path) -> None:
             folder.mkdir()
-            save_file(player, folder / "player.safetensors", about)
-            save_file(learner, folder / "learner.safetensors", about)
+            try:
+                save_file(player, folder / PLAYER, about)
+                save_file(learner, folder / "learner.safetensors", about)
+            except SafetensorError as error:
+                raise OSError(str(error)) from None
             np.savez(folder / "state.npz", **state)  # type: ignore[arg-type]
+            write_sums(folder)
 
         write_whole(self.checkpoint(iteration), write)
         for old in self.checkpoints()[:-KEPT]:
@@ -131,7 +145,7 @@ class Run:
                 remove(self.checkpoint(old) / name)
 
     def load_player(self, iteration: int | None = None) -> tuple[Any, dict[str, Any]]:
-        """The network that plays, at one checkpoint or the latest, and the facts about it."""
+        """The network that plays, at one checkpoint or the latest, and the metadata of the checkpoint."""
         from safetensors import safe_open
 
         known = self.checkpoints()
@@ -141,8 +155,8 @@ class Run:
         if iteration not in known:
             near = min(known, key=lambda other: abs(other - iteration))
             raise BadRun(f"{self.folder} has no checkpoint {iteration}; the nearest is {near}, the last {known[-1]}")
-        path = self.checkpoint(iteration) / "player.safetensors"
-        with self._reading(path), safe_open(path, "pt") as file:
+        path = self.checkpoint(iteration) / PLAYER
+        with _reading(path), safe_open(path, "pt") as file:
             about = file.metadata() or {}
             if about.get("game") != self.trained:
                 raise BadRun(f"{path} is of {about.get('game')}, not of {self.trained}")
@@ -150,35 +164,80 @@ class Run:
             weights = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118
             if self.game.identity != self.trained and not fits(network, weights):
                 told = f"{path} is of {self.trained}, and does not fit {self.game.identity}"
-                raise BadRun(f"{told}: more than sizes differ in what a network sees")
+                raise BadRun(f"{told}: the network's inputs differ in more than the board size")
             network.load_state_dict(weights)
         return network.eval(), {"iteration": iteration, **json.loads(about["facts"])}
 
     def load_state(self, iteration: int) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        """What `save` was given as learner and state."""
+        """The learner and the state that `save` wrote."""
         from safetensors.torch import load_file
 
         folder = self.checkpoint(iteration)
-        with self._reading(folder / "learner.safetensors"):
+        with _reading(folder / "learner.safetensors"):
             learner = load_file(folder / "learner.safetensors")
-        with self._reading(folder / "state.npz"), np.load(folder / "state.npz") as file:
+        with _reading(folder / "state.npz"), np.load(folder / "state.npz") as file:
             return learner, {name: file[name] for name in file.files}
 
     def whole_checkpoint(self) -> int | None:
-        """The latest checkpoint from which the run can go on."""
-        whole = [i for i in self.checkpoints() if (self.checkpoint(i) / "state.npz").is_file()]
+        """The latest checkpoint that has all its files."""
+        whole = [i for i in self.checkpoints() if all((self.checkpoint(i) / name).is_file() for name in TO_RESUME)]
         return whole[-1] if whole else None
 
-    @contextlib.contextmanager
-    def _reading(self, path: Path) -> Any:
-        try:
-            yield
-        except LudusError:
-            raise
-        except Exception as error:
-            raise BadRun(
-                f"{path} is damaged ({type(error).__name__}): remove that checkpoint to go on from an earlier one"
-            ) from error
+    def good_checkpoint(self) -> int | None:
+        """The latest checkpoint from which the run can go on, or None if it has none yet.
+
+        Damaged ones are set aside with a warning (DamagedRun). BadRun if checkpoints are there and none can be used.
+        """
+        lost: list[tuple[int, Damaged]] = []
+        for iteration in self._folders():
+            try:
+                self._check(iteration)
+            except Damaged as error:
+                lost.append((iteration, error))
+                continue
+            for number, problem in lost:
+                aside = _set_aside(self.checkpoint(number))
+                again = f"{aside.name} keeps it, and iterations after {iteration} are played again"
+                _warn(f"{problem}; checkpoint {number} is lost: {again}")
+            return iteration
+        done = max((line.get("iteration", 0) for line in self.log()), default=0)
+        if lost or done > self.config.checkpoint_every + UNWRITTEN:
+            why = lost[0][1] if lost else f"{self.folder / 'checkpoints'} is empty after {done} iterations"
+            raise BadRun(f"{self.folder} has no checkpoint to go on from: {why}{self._other_start()}")
+        return None
+
+    def _folders(self) -> list[int]:
+        """The numbers of the folders in checkpoints/, latest first, whatever is in them."""
+        found = (self.folder / "checkpoints").glob("[0-9]*")
+        return sorted((int(path.name) for path in found if path.name.isdecimal()), reverse=True)
+
+    def _check(self, iteration: int) -> None:
+        """Raise Damaged unless a checkpoint can be resumed, and BadRun if it is of another network."""
+        from safetensors import safe_open
+
+        folder = self.checkpoint(iteration)
+        for name in TO_RESUME:
+            check_sum(folder / name)
+        with _reading(folder / PLAYER), safe_open(folder / PLAYER, "pt") as file:
+            network = with_settings(Config(), json.loads((file.metadata() or {})["network"]))
+        for key in NETWORK:
+            then, now = getattr(network, key), getattr(self.config, key)
+            if then != now:
+                raise BadRun(
+                    f"{self.folder / 'config.toml'} says {key} = {now}, but the network of the run was made with "
+                    f"{key} = {then}: set it back, or begin another run"
+                )
+        self.load_state(iteration)
+
+    def _other_start(self) -> str:
+        """How to begin a new run with the weights of this one, if some are good."""
+        for iteration in self._folders():
+            try:
+                check_sum(self.checkpoint(iteration) / PLAYER)
+            except Damaged:
+                continue
+            return f"; ludus train --from {self.folder}@{iteration} begins a new run with its weights"
+        return ""
 
     # --- games and log ------------------------------------------------------------------------------------------------
 
@@ -190,55 +249,132 @@ class Run:
         write_whole(self.folder / "games" / f"{iteration:06d}.npz", write)
 
     def load_rows(self, last: int, wanted: int) -> list[Rows]:
-        """The rows of iterations up to `last`, as many of the latest as it takes to have `wanted`; oldest first."""
+        """The rows of iterations up to `last`, as many of the latest as it takes to have `wanted`; oldest first.
+
+        Files that are damaged or missing are left out, with a warning (DamagedRun).
+        """
         parts: list[Rows] = []
+        lost: list[Damaged] = []
         count = 0
         for iteration in range(last, 0, -1):
             path = self.folder / "games" / f"{iteration:06d}.npz"
-            with self._reading(path), np.load(path) as file:
-                parts.append(Rows(**{name: file[name] for name in Rows._fields}))
+            try:
+                with _reading(path), np.load(path) as file:  # a zip file has a checksum for each array
+                    parts.append(Rows(**{name: file[name] for name in Rows._fields}))
+            except Damaged as error:
+                lost.append(error)
+                continue
             count += len(parts[-1])
             if count >= wanted:
                 break
+        if lost:
+            more = f" and {len(lost) - 1} more" if len(lost) > 1 else ""
+            _warn(f"{lost[0]}{more}; the run goes on without these rows")
         return parts[::-1]
 
     def forget_after(self, iteration: int) -> None:
-        """Remove what a killed process left of later iterations: they are played again."""
+        """Remove the files of later iterations, which a killed process left: they are played again."""
         for path in (self.folder / "games").glob("[0-9]*.npz"):
             if int(path.stem) > iteration:
                 remove(path)
-        lines = [line for line in self.log() if line.get("iteration", 0) <= iteration]
-        if (self.folder / "log.jsonl").exists():
-            text = "".join(json.dumps(line) + "\n" for line in lines)
-            write_whole(self.folder / "log.jsonl", lambda path: write_bytes(path, text))
+        damaged = self._log.cut_after(iteration)
+        if damaged:
+            _warn(f"{self._log.path} is damaged: {damaged} line{'s' * (damaged > 1)} lost")
 
     def add_to_log(self, line: dict[str, Any]) -> None:
-        with (self.folder / "log.jsonl").open("a") as file:
-            file.write(json.dumps(line) + "\n")
+        self._log.add(line)
 
     def log(self) -> list[dict[str, Any]]:
-        """All lines but one that a killed process left unfinished."""
-        lines = []
-        path = self.folder / "log.jsonl"
-        for line in path.read_text().splitlines() if path.exists() else []:
-            with contextlib.suppress(ValueError):
-                lines.append(json.loads(line))
-        return lines
+        """The lines of the log that are whole."""
+        return self._log.read()[0]
 
 
-def open_run(name: str, game: Game | None = None) -> tuple[Run, int | None]:
-    """A run, and a checkpoint of it, from RUN or RUN@40; to play `game`, which may be another size of its own."""
+@contextlib.contextmanager
+def _reading(path: Path) -> Iterator[None]:
+    """Turn whatever goes wrong with a file into Damaged, with its name."""
+    check_sum(path)
+    try:
+        yield
+    except LudusError:
+        raise
+    except Exception as error:
+        raise Damaged(f"{path} is damaged: {type(error).__name__}") from error
+
+
+def _set_aside(folder: Path) -> Path:
+    """Rename a damaged checkpoint, so that it is kept and not used."""
+    aside = folder.with_name(f"damaged-{folder.name}")
+    remove(aside)
+    return folder.rename(aside)
+
+
+def _warn(text: str) -> None:
+    warnings.warn(text, DamagedRun, stacklevel=4)
+
+
+def open_run(folder: str | Path, game: Game | None = None, trust: bool = False) -> Run:
+    """Open an existing run, to read it or to play with its networks.
+
+    Without `game`, the game is made from the run's config. Python code that comes with the run is used only with
+    `trust`.
+    """
+    return Run.open(Path(folder), game, any_size=True, trust=trust)
+
+
+def open_checkpoint(name: str, game: Game | None = None, trust: bool = False) -> tuple[Run, int | None]:
+    """A run and the number of a checkpoint, from RUN@40, or from RUN with None for the latest; see open_run."""
     folder, at, checkpoint = name.rpartition("@")
     if not at:
-        return Run.open(Path(name), game, any_size=True), None
+        return open_run(name, game, trust), None
     if not checkpoint.isdecimal():
         raise BadRun(f"{checkpoint!r} is no checkpoint; write {folder}@40")
-    return Run.open(Path(folder), game, any_size=True), int(checkpoint)
+    return open_run(folder, game, trust), int(checkpoint)
+
+
+def _own_game(folder: Path, spec: GameSpec | None, trust: bool) -> Game:
+    """The game that a run names; a user's own game is made from the copy in the folder of the run."""
+    if spec is None:
+        raise BadRun(f"{folder / 'config.toml'} names no game: name it as well")
+    copy = folder.resolve() / SOURCE / file_name(spec)
+    if not runs_code(spec) or not copy.is_file():
+        try:
+            return remake(spec, trust)
+        except UnknownGame as error:
+            raise BadRun(f"{folder} cannot be opened without its game: {error}; name the game's file as well") from None
+    source = read_copy(copy.parent, copy.name)
+    if not trust:
+        raise Untrusted(f"{folder} brings a game as Python code, {copy} ({describe_source(source)})")
+    if source.digest != spec.digest:
+        raise BadRun(f"{copy} is not what the run was made with: name the game's file to use that instead")
+    _tell_if_changed(Path(spec.source), spec.digest, f"{folder} goes on with its own copy, {copy}")
+    return remake(GameSpec(str(copy), spec.options, spec.digest), trust=True, strict=True)
+
+
+def _compare_digests(folder: Path, trained: str, game: Game, playing: bool) -> None:
+    """Refuse, or if `playing` warn about, a game whose source is not the one that the run was made with."""
+    then, now = split_identity(trained)[1], game.digest
+    if not then or then == now:
+        return
+    file = game.spec.source if now else f"the source of {game.name}"
+    changed = f"{file} has changed since {folder} was made (its rules are {now or 'unknown'} now and were {then})"
+    if not playing:
+        raise BadRun(f"{changed}; leave the file out and add --trust to go on with the run's own copy of the source")
+    warnings.warn(f"{changed}: its network learned other rules", ChangedRules, stacklevel=4)
+
+
+def _tell_if_changed(file: Path, digest: str, instead: str) -> None:
+    """Warn if the file that a run was made from is still there, with other rules. Nothing is executed."""
+    try:
+        now = read_source(file).digest if file.is_absolute() and file.is_file() else digest
+    except UnknownGame:
+        return
+    if now != digest:
+        warnings.warn(f"{file} has changed since: {instead}", ChangedRules, stacklevel=4)
 
 
 def first_weights(name: str, game: Game, network: Any) -> dict[str, Any]:
-    """The weights of another run's network, RUN or RUN@40, for one that begins with them."""
-    run, checkpoint = open_run(name, game)
+    """The weights of another run, RUN or RUN@40, for a run that begins with them."""
+    run, checkpoint = open_checkpoint(name, game)
     weights = run.load_player(checkpoint)[0].state_dict()
     if not fits(network, weights):
         shown = ", ".join(f"{key}={getattr(run.config, key)}" for key in NETWORK)
@@ -247,17 +383,17 @@ def first_weights(name: str, game: Game, network: Any) -> dict[str, Any]:
 
 
 def fits(network: Any, weights: dict[str, Any]) -> bool:
-    """Can the network take these weights?"""
+    """True if the weights have the shapes of the network's weights."""
     mine = {name: weight.shape for name, weight in network.state_dict().items()}
     return mine == {name: weight.shape for name, weight in weights.items()}
 
 
 def _are_kin(identity: str, game: Game) -> bool:
-    """Is a game of that identity this one, but for its options?"""
+    """True if an identity differs from the identity of `game` in the options only."""
     name, version = identity.partition("(")[0], identity.rpartition(")v")[2]
     return (name, version) == (game.name, str(game.version))
 
 
 def detached(tensors: dict[str, Any]) -> dict[str, Any]:
-    """Copies, as safetensors wants them: contiguous, none sharing its memory with another."""
+    """Copies as safetensors requires them: contiguous, and none shares memory with another."""
     return {name: tensor.detach().cpu().contiguous().clone() for name, tensor in tensors.items()}

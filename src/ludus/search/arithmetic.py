@@ -1,5 +1,5 @@
-"""e ** x and log x in plain arithmetic: loops of them are vectorised, unlike those of the math library's, and a card
-computes the same bits."""
+"""e ** x and log x in plain arithmetic. Unlike the functions of the math library, they can be vectorised, and CPU and
+GPU compute the same bits."""
 
 import numpy as np
 
@@ -7,10 +7,10 @@ from ludus.rng import draw
 
 
 def exponential(x):
-    """e ** x for x <= 0, float32.
+    """e ** x for x <= 0, float32, with a relative error below 1e-5.
 
-    2 ** (whole + rest), rest in [-0.5, 0.5]: the whole part is the exponent of a float32, the rest a Taylor series
-    (relative error below 1e-5).
+    It is computed as 2 ** (whole + rest) with rest in [-0.5, 0.5]: the whole part becomes the exponent of a float32,
+    the rest goes through a Taylor series.
     """
     power = max(x, np.float32(-87.0)) * np.float32(1.4426950408889634)
     whole = np.int32(power - np.float32(0.5))
@@ -26,9 +26,9 @@ def exponential(x):
 
 
 def logarithm(x):
-    """The natural logarithm of x > 0, float32: the exponent, and a series for the fraction (error below 1e-6)."""
+    """The natural logarithm of x > 0, float32, with an error below 1e-6: exponent, and a series for the fraction."""
     bits = np.float32(x).view(np.int32)
-    # The fraction goes from 0.707 to 1.414: taking its bits away from those of the square root of 1/2 moves the border.
+    # Subtracting the bits of sqrt(1/2) makes the fraction range from 0.707 to 1.414, where the series converges fast.
     exponent = (bits - np.int32(0x3F3504F3)) >> np.int32(23)
     fraction = np.int32(bits - (exponent << np.int32(23))).view(np.float32)
     s = (fraction - np.float32(1.0)) / (fraction + np.float32(1.0))
@@ -43,6 +43,6 @@ def logarithm(x):
 
 def gumbel_noise(random):
     """A draw from the standard Gumbel distribution, float32, from -2.8 to 16.6."""
-    # The middle of one of 2 ** 23 parts of (0, 1), which a float32 holds exactly: never 0, never 1.
-    chance = (np.float32(draw(random) >> np.uint64(41)) + np.float32(0.5)) * np.float32(2**-23)
-    return -logarithm(-logarithm(chance))
+    # The centre of one of 2 ** 23 parts of (0, 1), which a float32 holds exactly: it is never 0 and never 1.
+    uniform = (np.float32(draw(random) >> np.uint64(41)) + np.float32(0.5)) * np.float32(2**-23)
+    return -logarithm(-logarithm(uniform))

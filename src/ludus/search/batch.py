@@ -1,27 +1,31 @@
-"""What passes between the trees and the evaluator: positions down, logits and values up."""
+"""Batches: the trees hand positions to an evaluator, which returns logits and values.
+
+Shapes use K positions, P players, D blocks of moves (1, or P if the game is simultaneous) and R = D * most_legal.
+"""
 
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ludus.game import Game
-from ludus.native import bundle
+from ludus.native import bundle, kernel, part
+from ludus.rules import EVERYONE
 
 
 class Batch(NamedTuple):
-    """Positions for the evaluator, K rows: it fills `logits` and `values`."""
+    """K positions for an evaluator, which fills `logits` and `values`."""
 
     states: Any  # the game's states [K]
-    movers: Any  # int8 [K]: who moves there, or EVERYONE
+    movers: Any  # int8 [K]: the player to move, or EVERYONE
     actions: Any  # int32 [K, R]: the legal actions, block after block: one block, or one for each player
-    counts: Any  # int32 [K, D]: how many in each block
+    counts: Any  # int32 [K, D]: the number of actions in each block
     logits: Any  # float32 [K, R]: one for each action, in the same order
     values: Any  # float32 [K, P]: one for each player
 
 
 @bundle
 class LeafBuffer(NamedTuple):
-    """One row for each leaf that a round may bring: S rows, those of a tree beside each other. A Batch, and more."""
+    """The fields of a Batch, and the paths to its leaves. S rows: the leaves of one round, tree after tree."""
 
     states: Any
     movers: Any
@@ -29,14 +33,15 @@ class LeafBuffer(NamedTuple):
     counts: Any
     logits: Any
     values: Any
-    waiting: Any  # bool [S]: is there a leaf in this row?
-    nodes: Any  # int32 [S]: its node
-    depths: Any  # int32 [S]
+    waiting: Any  # bool [S]: does the row hold a leaf that waits for its evaluation?
+    nodes: Any  # int32 [S]: the node of the leaf
+    depths: Any  # int32 [S]: the length of the path
     joint: Any  # int32 [S, P]: scratch for a joint move
-    path: Any  # int32 [S, longest, 1 + D]: the nodes and edges that lead there
+    path: Any  # int32 [S, longest, 1 + D]: the nodes and edges from the root to the leaf
 
 
 def make_buffer(game: Game, rows: int, longest: int) -> LeafBuffer:
+    """A buffer with `rows` rows, for paths of up to `longest` moves."""
     blocks = game.players if game.simultaneous else 1
     max_edges = blocks * game.most_legal
     return LeafBuffer(
@@ -52,3 +57,46 @@ def make_buffer(game: Game, rows: int, longest: int) -> LeafBuffer:
         joint=np.zeros((rows, game.players), np.int32),
         path=np.zeros((rows, longest, 1 + blocks), np.int32),
     )
+
+
+@part
+def spread_answer(movers, actions, counts, policy, outputs, logits, values, k):
+    """Write a network's answer for position k of a batch into its logits and values.
+
+    policy float32 [V, heads, actions] and outputs float32 [V, outputs] have one row for each position (V = K), or one
+    for each player of each position (V = K * P). There is one policy head for all seats, or one for each seat. A single
+    output is the observer's value, and its negative is the other player's. Several outputs are the values of all
+    players, beginning with the observer.
+    """
+    players = values.shape[1]
+    observers = policy.shape[0] // values.shape[0]
+    heads = policy.shape[1]
+    if observers == 1:
+        mover = max(0, movers[k])
+        head = mover if heads > 1 else 0
+        for i in range(counts[k, 0]):
+            logits[k, i] = policy[k, head, actions[k, i]]
+        if outputs.shape[1] == 1:
+            values[k, mover] = outputs[k, 0]
+            values[k, 1 - mover] = -outputs[k, 0]
+        else:
+            for seat in range(players):
+                values[k, (mover + seat) % players] = outputs[k, seat]
+        return
+    begin = 0
+    for player in range(players):
+        row = k * observers + player
+        values[k, player] = outputs[row, 0]
+        if movers[k] == EVERYONE or movers[k] == player:
+            block = player if movers[k] == EVERYONE else 0
+            head = player if heads > 1 else 0
+            for i in range(begin, begin + counts[k, block]):
+                logits[k, i] = policy[row, head, actions[k, i]]
+            begin += counts[k, block]
+
+
+@kernel
+def spread_answers(movers, actions, counts, policy, outputs, logits, values):
+    """Write a network's answer into the logits and values of a batch, for all positions (see spread_answer)."""
+    for k in range(values.shape[0]):
+        spread_answer(movers, actions, counts, policy, outputs, logits, values, k)

@@ -1,4 +1,4 @@
-"""What this machine does: rates of playouts, searches and games, measured. Compiling is not counted."""
+"""Rates of playouts, searches and games on this machine. The time to compile is not counted."""
 
 from __future__ import annotations
 
@@ -11,16 +11,14 @@ import numpy as np
 
 from ludus.game import Game, Position
 from ludus.machine import cpu_count
-from ludus.native import kernel
 from ludus.rng import generator
 from ludus.search.forest import Forest, Uniform
-from ludus.search.playouts import play_out
 from ludus.search.puct import Puct
-from ludus.search.tree import copy_state
+from ludus.search.random_play import play_games
 
 TREES = 64
 SIMULATIONS = 256
-"""What each tree of the forest runs before it starts anew, as in self-play."""
+"""Simulations of each tree before it starts anew, as in self-play."""
 
 
 @dataclass(frozen=True)
@@ -29,21 +27,14 @@ class Figure:
 
     what: str
     rate: float
-    """So many a second."""
+    """Units per second."""
     unit: str
     meaning: str
-
-
-@kernel
-def play_many(rules, start, states, random, actions, joint, values, count):
-    """Play `count` random games to the end from start[0]; states [1], actions [R], joint [P], values [P] are room."""
-    for _ in range(count):
-        copy_state(states, 0, start, 0)
-        play_out(rules, states[0], random, actions, joint, values)
+    """A description of the measurement."""
 
 
 def measure(game: Game, seconds: float = 1.2) -> Iterator[Figure]:
-    """All figures of a game, each measured for about so many seconds."""
+    """All figures of a game, each measured for about `seconds`."""
     game.compile()
     start = game.start()
     threads = cpu_count()
@@ -61,7 +52,7 @@ def playouts(game: Game, start: Position, seconds: float) -> Figure:
     joint, values = np.zeros(game.players, np.int32), np.zeros(game.players, np.float32)
 
     def run(count: int) -> int:
-        play_many(game.rules, start.states, states, random, actions, joint, values, count)
+        play_games(game.rules, start.states, states, random, actions, joint, values, count)
         game.raise_pending()
         return count
 
@@ -108,7 +99,8 @@ def positions(start: Position, seconds: float) -> Figure:
 
 
 def rate_of(run: Callable[[int], int], seconds: float, most: int = 1 << 30) -> float:
-    """How many a second `run(count)` does, which returns how many it did; at first it is run once, to compile it."""
+    """The rate per second of `run(count)`, which returns the number it did. The first call, which compiles, is not
+    counted."""
     run(1)
     count, done, spent = 1, 0, 0.0
     while spent < seconds:
@@ -119,5 +111,5 @@ def rate_of(run: Callable[[int], int], seconds: float, most: int = 1 << 30) -> f
             return float("nan")
         done, spent = done + did, spent + took
         if took < 0.1 and count < most:
-            count, done, spent = min(most, 4 * count), 0, 0.0  # still too short to be measured well
+            count, done, spent = min(most, 4 * count), 0, 0.0  # too short for a precise measurement
     return done / spent

@@ -1,4 +1,4 @@
-"""The way down: from the root to a position that nobody has seen, or whose value is known."""
+"""The descent of a simulation: from the root to a new position, or to a position whose value is known."""
 
 import numpy as np
 
@@ -22,7 +22,7 @@ LEAF, KNOWN, AWAITED = 0, 1, 2
 
 @part
 def pick(rule, trees, tree, index, path_row):
-    """Write the node and the edge that each player takes there into path_row [1 + D]."""
+    """Write a node, and the edge that each player follows there, into path_row [1 + D]."""
     node = trees.nodes[index]
     path_row[0] = index
     if path_row.size == 2 or node.mover != EVERYONE:
@@ -39,7 +39,7 @@ def pick(rule, trees, tree, index, path_row):
 
 @part
 def open_node(rules, trees, tree, index, actions, counts):
-    """Give a node its edges in random order, as playouts need them; False where the tree is full."""
+    """Give a node its edges in random order, which playouts need; False if the tree is full."""
     list_moves(rules, trees.states[index], trees.nodes[index].mover, actions, counts)
     first = 0
     for block in range(counts.size):
@@ -52,12 +52,13 @@ def open_node(rules, trees, tree, index, actions, counts):
 
 @part
 def descend(rules, rule, trees, tree, position, slot, path, actions, counts, values, opens):
-    """Follow `rule` down from the root: returns (the node at the end, depth, one of LEAF, KNOWN, AWAITED).
+    """Descend from the root by the selection rule: returns (the last node, depth, one of LEAF, KNOWN, AWAITED).
 
-    A LEAF's position is put into position[slot]; its node is NOTHING where the tree is full. The value of a KNOWN end
-    is put into `values` [P]. An AWAITED end is a leaf that another simulation under way has reached before.
-    `path` int32 [longest, 1 + D] takes the way there. `opens`: a node without edges gets them here, on its second visit
-    and without an evaluation (for playouts); else it is a leaf. Room: actions int32 [R], counts int32 [D].
+    LEAF: the position is new and was put into position[slot]; its node is NOTHING if the tree is full. KNOWN: the value
+    was put into `values` [P]. AWAITED: another simulation has reached this leaf, whose evaluation is awaited.
+    The nodes and edges of the path are put into `path` int32 [longest, 1 + D]. With `opens`, a node without edges gets
+    them on its second visit, without an evaluation (for playouts); otherwise it is a leaf. Scratch: actions int32 [R],
+    counts int32 [D].
     """
     index = np.int64(trees.root[tree])
     depth = 0
@@ -85,6 +86,6 @@ def descend(rules, rule, trees, tree, position, slot, path, actions, counts, val
             child = add_node(rules, trees, tree, position, slot, over, values)
             if child != NOTHING:
                 link(trees, tree, row, child)
-            if child == NOTHING or trees.used[tree, 0] != unused:  # else a transposition: go on from that node
+            if child == NOTHING or trees.used[tree, 0] != unused:  # otherwise a transposition: continue from that node
                 return child, depth, KNOWN if over else LEAF
         index = child

@@ -1,8 +1,8 @@
 """A forest: many trees of one game, searched together.
 
-Every round brings one leaf from each tree (several, for few trees, under virtual loss), one batch goes to the
-evaluator, and its answers travel up. Random playouts need no evaluator and never leave compiled code. Each tree has its
-own random numbers, so the result depends on the seed alone, not on the number of threads.
+In every round each tree finds one leaf (or several, under virtual loss), the evaluator evaluates them in one batch, and
+the values are backed up. Random playouts need no evaluator and never leave compiled code. Each tree has its own rng, so
+the result depends on the seed alone, not on the number of threads.
 """
 
 from __future__ import annotations
@@ -25,37 +25,75 @@ from ludus.rules import EVERYONE
 from ludus.search import playouts, reuse, rounds, tree
 from ludus.search.batch import Batch, make_buffer
 from ludus.search.selection import draws_gumbel_noise, is_in_turn_only
+from ludus.search.sizing import LONGEST_PATH, empty_states, tree_sizes
 from ludus.search.ucb1 import Ucb1
 
 Progress = Callable[[float], object]
 """Called between the rounds of a search with the fraction of the budget that is spent, from 0 to 1.
 
-It runs in the thread of the search while no tree changes, so it may read the forest, and it ends the search by
-returning False. It is called up to several thousand times a second: whatever takes long must limit its own rate.
+It runs in the thread of the search while no tree changes, so it may read the forest. Returning False ends the search.
+It is called up to several thousand times a second, so slow work in it must limit its own rate.
 """
-
-LONGEST_PATH = 1024
-"""A path is cut here: only transpositions could make it longer than the game, by running in circles."""
 
 
 class Evaluator(Protocol):
-    """Judges positions: the seam between the trees and a network."""
+    """Evaluates positions: the interface between the trees and a network (see nets/evaluator.py)."""
 
     def evaluate(self, batch: Batch) -> None:
         """Fill batch.logits, aligned with batch.actions, and batch.values."""
 
 
 class Uniform:
-    """Knows nothing: every move alike, every value 0. What remains is the cost of the trees."""
+    """Gives all moves the same prior and all positions the value 0: for measuring the trees alone."""
 
     def evaluate(self, batch: Batch) -> None:
         batch.logits[:] = 0.0
         batch.values[:] = 0.0
 
 
+class SearchForest(Protocol):
+    """B trees over one game that are searched together: on the CPU (`Forest`) or on a GPU (`gpu.forest.GpuForest`).
+
+    `plant` positions, `search`, then read the result: `conclude`, or the roots in `trees`.
+    """
+
+    game: Game
+    trees: tree.Trees
+    """The trees. Callers may read the roots with their edges, and the rng of each tree, `trees.random`. `trees.bonus`
+    may be written between `plant` and `search`. Nodes below the root may be on the GPU only."""
+    on_gpu: bool
+    """True if the trees grow on a GPU."""
+    why_not_on_gpu: str
+    """The reason why the trees are on the CPU although the network is on a GPU, else empty."""
+
+    @property
+    def rule(self) -> Any:
+        """The selection rule; another one may be set between searches."""
+
+    @rule.setter
+    def rule(self, rule: Any) -> None: ...
+
+    @property
+    def batch(self) -> Batch:
+        """The leaves of one round of all trees. On a GPU only its shapes are valid."""
+
+    @property
+    def bytes(self) -> int:
+        """The memory that the trees take."""
+
+    def plant(self, positions: Position | Sequence[Position] | np.ndarray) -> None:
+        """Start every tree anew, from one position, from one each, or from an array of states [B]."""
+
+    def search(self, evaluator: Evaluator | None = None, *, simulations: int | np.ndarray | None = None) -> int:
+        """Search every tree for a number of simulations, one for all or int [B]; returns the simulations run."""
+
+    def conclude(self) -> tuple[np.ndarray, np.ndarray]:
+        """For every tree, the edges to play, int32 [B, D] (-1 for none), and the policy, float32 [B, R]."""
+
+
 @dataclass
 class Root:
-    """What a search came to at the root of one tree, for one player that decides there."""
+    """The result of a search at the root of one tree, for one player that decides there."""
 
     player: int
     actions: np.ndarray  # int32 [k], in the game's order
@@ -66,10 +104,14 @@ class Root:
     best: int  # the action to play
     value: float  # the position's value for the player
     solved: bool  # are `value` and `best` proven?
+    lengths: np.ndarray  # int16 [k]: length in plies of the proof of each solved move, the move included; else 0
 
 
 class Forest:
-    """B trees over one game, in arrays whose size never changes."""
+    """B trees over one game on the CPU, in arrays whose size never changes."""
+
+    on_gpu = False
+    why_not_on_gpu = ""
 
     def __init__(
         self,
@@ -85,24 +127,24 @@ class Forest:
         threads: int = 1,
         seed: int = 0,
     ):
-        """Room in each tree for `nodes` positions and `edges` moves, but no more than fit into `memory` bytes in all.
+        """Make trees for `nodes` positions and `edges` moves each, within `memory` bytes in all.
 
-        When a tree is full the search goes on without growing it. `rule` is a selection rule (default Ucb1());
-        `batch`: the number of leaves that each tree may bring in one round.
+        When a tree is full, the search goes on without growing it. `rule` is a selection rule (default Ucb1()); `batch`
+        is the number of leaves that each tree may bring in one round.
         """
         if trees < 1 or batch < 1 or threads < 1:
             raise BadOption("a forest needs at least one tree, one leaf a round and one thread")
         self.game = game.compile()
         self.rule = Ucb1() if rule is None else rule
-        # Games in ordinary Python run one at a time, whatever the threads.
+        # Games in ordinary Python run one at a time, for any number of threads.
         launched = getattr(numba.config, "NUMBA_NUM_THREADS", 1)
         self.threads = min(threads, cpu_count(), launched) if game.parallel else 1
         blocks = game.players if game.simultaneous else 1
         max_edges = blocks * game.most_legal
-        nodes, edges = _sizes(game, trees, nodes, edges, memory, batch, transpositions)
+        nodes, edges = tree_sizes(game, trees, nodes, edges, memory, batch, transpositions)
         table = 1 << max(1, (2 * nodes - 1).bit_length())
         self.trees = tree.Trees(
-            states=_empty_states(game, trees * nodes),
+            states=empty_states(game, trees * nodes),
             nodes=np.empty(trees * nodes, tree.node_dtype(game.players, blocks)),
             edges=np.empty(trees * edges, tree.EDGE),
             used=np.zeros((trees, 3), np.int32),
@@ -123,7 +165,7 @@ class Forest:
 
     @property
     def rule(self) -> Any:
-        """The selection rule; another one may take over between searches."""
+        """The selection rule; another one may be set between searches."""
         return self._rule
 
     @rule.setter
@@ -136,26 +178,40 @@ class Forest:
         self._rule = rule
 
     @property
+    def batch(self) -> Batch:
+        """The leaves of one round of all trees, including rows without a position."""
+        return Batch(*self.buffer[: len(Batch._fields)])
+
+    @property
     def bytes(self) -> int:
         """All memory that the forest may ever use."""
         arrays = [*self.trees, *self.buffer, *self.scratch]
         return sum(array.nbytes for array in arrays if isinstance(array, np.ndarray))
+
+    @property
+    def is_full(self) -> bool:
+        """True if no tree can grow any more: a search continues, but improves little."""
+        count, max_edges = self.trees.bonus.shape
+        ends = np.arange(1, count + 1)
+        no_nodes = self.trees.used[:, 0] >= ends * (len(self.trees.nodes) // count)
+        no_edges = self.trees.used[:, 1] + max_edges > ends * (len(self.trees.edges) // count)
+        return bool(np.all(no_nodes | no_edges))
 
     # --- roots --------------------------------------------------------------------------------------------------------
 
     def plant(self, positions: Position | Sequence[Position] | np.ndarray) -> None:
         """Start every tree anew, from one position, from one each, or from an array of states [B].
 
-        Random numbers go on where they were: the same forest searched again gives another tree.
+        The rng is not reset: the same forest searched again gives another tree.
         """
         tree.plant(self.game.rules, self.trees, self._states(positions), self._values)
         self.game.raise_pending()
         self.buffer.waiting[:] = False
 
     def advance(self, actions: np.ndarray, positions: Position | Sequence[Position] | np.ndarray) -> np.ndarray:
-        """Play actions int32 [B, D] at the roots, leading to `positions`; what is known of them is kept.
+        """Play actions int32 [B, D] at the roots, leading to `positions`, and keep their subtrees.
 
-        Returns bool [B]: was there something to keep?
+        Returns bool [B]: True where there was a subtree.
         """
         self._need_roots()
         states = self._states(positions)
@@ -190,7 +246,7 @@ class Forest:
     ) -> int:
         """Search every tree until a budget is spent: simulations (for all, or int [B]) or seconds, whichever is first.
 
-        Without an evaluator, positions are judged by random playouts. Returns the simulations run, over all trees. A
+        Without an evaluator, positions are evaluated by random playouts. Returns the simulations run, over all trees. A
         tree stops early when its root is solved.
         """
         self._need_roots()
@@ -212,7 +268,7 @@ class Forest:
         return int(self.trees.done.sum())
 
     def _play_out(self, budgets: np.ndarray, clock: _Clock) -> None:
-        """In portions of a few milliseconds, so that a clock, a progress bar and Ctrl-C have their turn."""
+        """Run playouts in portions of some milliseconds: between them the clock is read and progress is reported."""
         run = playouts.simulate_serial if self.threads == 1 else playouts.simulate_parallel
         portion, before, done = 16, -1, 0
         while not clock.is_over(done) and done != before:
@@ -232,7 +288,7 @@ class Forest:
     def _consult_in_rounds(self, evaluator: Evaluator, budgets: np.ndarray, clock: _Clock) -> None:
         work = rounds.advance_serial if self.threads == 1 else rounds.advance_parallel
         buffer = self.buffer
-        everything = Batch(*buffer[: len(Batch._fields)])
+        everything = self.batch
         before = -1
         while True:
             work(self.game.rules, self.rule, self.trees, buffer, budgets)
@@ -251,9 +307,9 @@ class Forest:
                 buffer.logits[rows] = batch.logits
                 buffer.values[rows] = batch.values
             if clock.is_over(done):
-                budgets[:] = 0  # one more round, to take in what is on its way
+                budgets[:] = 0  # one more round, to take in the last evaluations
 
-    # --- what it came to ----------------------------------------------------------------------------------------------
+    # --- the result ---------------------------------------------------------------------------------------------------
 
     def conclude(self) -> tuple[np.ndarray, np.ndarray]:
         """For every tree, the edges to play, int32 [B, D] (-1 for none), and the policy, float32 [B, R]."""
@@ -264,7 +320,7 @@ class Forest:
         return edges, policy
 
     def roots(self, index: int = 0) -> list[Root]:
-        """What the search of one tree came to, for each player that decides at its root; empty before a search."""
+        """The result of one tree's search, for each player that decides at its root; empty before a search."""
         self._need_roots()
         node = self.trees.nodes[self.trees.root[index]]
         if node["first"] < 0:
@@ -276,7 +332,7 @@ class Forest:
             if count == 0:
                 continue
             player = block if node["mover"] == EVERYONE else int(node["mover"])
-            block_edges = self.trees.edges[first : first + count]
+            block_edges = self.settled_edges(index, first, count)
             begin = first - int(node["first"])
             order = np.argsort(block_edges["action"], kind="stable")
             visits = block_edges["visits"].astype(np.int32)
@@ -299,30 +355,63 @@ class Forest:
                     best=int(self.trees.edges[edges[index, block]]["action"]),
                     value=value,
                     solved=bool(node["solved"]),
+                    lengths=self.proof_lengths(block_edges["child"][order]),
                 )
             )
             first += count
         return found
 
-    def line(self, index: int = 0, longest: int = 20) -> list[int]:
-        """The principal variation of one tree: what is expected to be played; empty where everyone moves at once."""
+    def settled_edges(self, index: int, first: int, count: int) -> np.ndarray:
+        """A copy, EDGE [count], of edges of one tree, without the virtual loss of leaves whose evaluation is awaited.
+
+        Between searches this equals the edges in the tree. During a search it may be called while no tree changes.
+        """
+        edges = self.trees.edges[first : first + count].copy()
+        rows = len(self.buffer.waiting) // len(self.trees.root)
+        if rows == 1:  # one leaf a round needs no virtual loss
+            return edges
+        for row in range(index * rows, (index + 1) * rows):
+            if self.buffer.waiting[row]:
+                taken = self.buffer.path[row, : self.buffer.depths[row], 1:].ravel() - first
+                taken = taken[(taken >= 0) & (taken < count)]
+                solved = (edges["prior"][taken] < 0.0) & (edges["total"][taken] != tree.LOST)
+                mean = edges["total"][taken] / edges["visits"][taken]
+                edges["total"][taken] += np.where(solved, -mean, 1.0)
+                edges["visits"][taken] -= 1
+        return edges
+
+    def proof_lengths(self, children: np.ndarray) -> np.ndarray:
+        """For nodes int32 [k], int16 [k]: one ply more than the proof of each; 0 where there is no node or no proof."""
+        known = np.where(children >= 0, children, 0)
+        nodes = self.trees.nodes[known]
+        return np.where((children >= 0) & (nodes["solved"] != 0), nodes["length"] + 1, 0).astype(np.int16)
+
+    def line(self, index: int = 0, longest: int = 20, action: int | None = None) -> list[int]:
+        """The principal variation of one tree: the moves expected from all players; empty where everyone moves at once.
+
+        It begins with `action`, if that is given.
+        """
         self._need_roots()
         node = self.trees.nodes[self.trees.root[index]]
         if node["first"] < 0 or node["mover"] == EVERYONE:
             return []
         line = np.empty(longest, np.int32)
-        count = rounds.best_line(self.trees, index, self.conclude()[0][index, 0], line)
+        first = self.conclude()[0][index, 0]
+        if action is not None:
+            edges = self.trees.edges[node["first"] : node["first"] + node["counts"][0]]
+            first = node["first"] + np.flatnonzero(edges["action"] == action)[0]
+        count = rounds.best_line(self.trees, index, np.int32(first), line)
         return self.trees.edges["action"][line[:count]].tolist()
 
 
 class _Clock:
-    """Watches a search's budget."""
+    """Watches the budget of a search."""
 
     def __init__(self, deadline: float, seconds: float | None, simulations: int, progress: Progress | None):
         self.deadline, self.seconds, self.simulations, self.progress = deadline, seconds, simulations, progress
 
     def is_over(self, done: int) -> bool:
-        """Is the time up, or are so many simulations all that were wanted? Reports the progress."""
+        """True if the time is up, `done` simulations are enough, or `progress` returns False. Reports the progress."""
         left = self.deadline - time.perf_counter()
         spent = done / self.simulations if self.simulations else 1.0
         if self.progress is not None:
@@ -332,43 +421,12 @@ class _Clock:
         return left <= 0 or spent >= 1
 
     def next_portion(self, portion: int, took: float) -> int:
-        """How many simulations to run before looking at the clock again: 4 ms' worth, or 50 ms' where no clock runs."""
-        aim = 0.05 if self.deadline == math.inf else min(0.004, max(0.0005, self.deadline - time.perf_counter()))
+        """The number of simulations to run before the clock is read again.
+
+        They take 4 ms where a time limit runs, 10 ms where only `progress` is called, else 50 ms.
+        """
+        if self.deadline < math.inf:
+            aim = min(0.004, max(0.0005, self.deadline - time.perf_counter()))
+        else:
+            aim = 0.05 if self.progress is None else 0.01
         return max(1, min(1_000_000, int(portion * min(8.0, aim / max(took, 1e-7)))))
-
-
-def _empty_states(game: Game, count: int) -> np.ndarray:
-    one = game.new_states(1)
-    return np.empty((count, *one.shape[1:]), one.dtype)
-
-
-def _sizes(
-    game: Game, trees: int, nodes: int | None, edges: int | None, memory: int | None, batch: int, transpositions: bool
-) -> tuple[int, int]:
-    """Nodes and edges for each tree."""
-    blocks = game.players if game.simultaneous else 1
-    max_edges = blocks * game.most_legal
-    state = game.new_states(1).nbytes
-    # A state, a node, its place and its turn in the scratch, and up to four places in each table.
-    node_bytes = state + tree.node_dtype(game.players, blocks).itemsize + 8
-    node_bytes += 16 * transpositions + 8 * tree.JOINT.itemsize * game.simultaneous
-    edge_bytes = tree.EDGE.itemsize + 4
-    ratio = min(max_edges, 16)
-    limit = np.iinfo(np.int32).max // trees
-    if nodes is None and memory is None:
-        memory = 1 << 30
-    if memory is None:
-        nodes = min(nodes or 0, limit)
-        edges = min(nodes * max_edges if edges is None else edges, limit)
-    else:
-        rows = batch * (state + 12 * max_edges + 12 * game.players + 64) + 12 * max_edges + 64
-        left = memory // trees - rows - 4 * (1 + blocks) * batch * min(game.longest, LONGEST_PATH)
-        fits = left // (node_bytes + ratio * edge_bytes)
-        if fits < 2:
-            raise BadOption(f"{memory} bytes are too few for {trees} trees of {game.name}")
-        nodes = min(fits if nodes is None else nodes, fits, limit)
-        most_edges = min((left - nodes * node_bytes) // edge_bytes, limit)
-        edges = min(max(nodes * ratio, max_edges) if edges is None else edges, most_edges)
-    if nodes < 1 or edges < max_edges:
-        raise BadOption(f"a tree of {game.name} needs room for at least 1 node and {max_edges} edges")
-    return nodes, edges

@@ -31,15 +31,17 @@ def gumbel(
     value_weight: float = 0.1,
     schedule_length: int = 0,
 ) -> Gumbel:
-    """The rule for a search of so many simulations that considers so many moves at the root. Its schedule is as long as
-    one for `schedule_length` simulations, if that is more: rules of one size are compiled once for a card."""
+    """The rule for a search of `simulations` that considers `considered` moves at the root.
+
+    Its schedule is at least `schedule_length` long: for a GPU, rules of one size are compiled once.
+    """
     rows = [halving(count, simulations) for count in range(considered + 1)]
     longer = [(0, 0), (0, max(0, schedule_length - simulations))]
     return Gumbel(np.pad(np.array(rows, np.int32), longer, mode="edge"), visit_weight, value_weight)
 
 
 def halving(considered: int, simulations: int) -> list[int]:
-    """For each simulation, the visits that the move to try must have had: rounds over ever fewer moves."""
+    """For each simulation, the number of visits that the move to try must have: each round tries half as many moves."""
     if considered <= 1:
         return list(range(simulations))
     rounds = math.ceil(math.log2(considered))
@@ -54,7 +56,8 @@ def halving(considered: int, simulations: int) -> list[int]:
 
 
 def improve(rule, trees, tree, node, first, count, player):
-    """Into trees.scratch: log prior + the weighted value of each edge, with a guess for those unvisited."""
+    """Write log prior + weighted value of each edge into trees.scratch. Returns the value assumed for unvisited edges,
+    and the weight."""
     total = 0
     most = 0
     mass = 0.0
@@ -77,6 +80,7 @@ def improve(rule, trees, tree, node, first, count, player):
         scratch[i] = logarithm(scratch[i])
     for i in range(count):
         scratch[i] += np.float32(scale * (0.5 + 0.5 * edge_value(trees.edges[first + i], unseen)))
+    return unseen, scale
 
 
 def softmax(trees, tree, count):
@@ -107,7 +111,7 @@ def select(rule, trees, tree, node, first, count, player):
             edge = trees.edges[first + i]
             score = trees.scratch[tree, i] + trees.bonus[tree, offset + i]
             if edge.visits - trees.before[tree, offset + i] != wanted:
-                score -= 1e9  # not considered in this round; but if none is, the best of them goes on
+                score -= 1e9  # not considered in this round; if no move is, the best of all is chosen
             if edge.total == LOST:
                 score -= 1e12
             if score > highest:
@@ -129,8 +133,34 @@ def select(rule, trees, tree, node, first, count, player):
     return best
 
 
+def explain(rule, trees, tree, node, first, count, player, q, u):
+    """Split the score of `select` into q and u. At the root, q + u is the score divided by the weight of a value: u is
+    made of log prior and noise, and is -inf for moves that halving leaves out. Below the root, the score is the
+    improved policy minus the edge's share of the visits, and u is the score minus q."""
+    unseen, scale = improve(rule, trees, tree, node, first, count, player)
+    block = [trees.edges[index] for index in range(first, first + count)]
+    q[:] = [edge_value(edge, unseen) for edge in block]
+    lost = np.array([edge.total == LOST for edge in block])
+    if node == trees.root[tree]:
+        offset = first - trees.nodes[node].first
+        row = min(count, rule.schedule.shape[0] - 1)
+        wanted = rule.schedule[row, min(trees.done[tree], rule.schedule.shape[1] - 1)]
+        visits = np.array([edge.visits for edge in block]) - trees.before[tree, offset : offset + count]
+        scores = trees.scratch[tree, :count] + trees.bonus[tree, offset : offset + count]
+        u[:] = (scores - 0.5 * scale) / (0.5 * scale) - q
+        considered = ~lost & (visits == wanted)
+        if considered.any():  # if no move is, the best of all is chosen
+            u[~considered] = -np.inf
+    else:
+        softmax(trees, tree, count)
+        visits = np.array([edge.visits for edge in block])
+        u[:] = trees.scratch[tree, :count] - visits / (1.0 + visits.sum()) - q
+    if not lost.all():
+        u[lost] = -np.inf
+
+
 def decide(rule, trees, tree, node, first, count, player):
-    """Of the moves that halving left, the one with the best sum of noise, prior and value."""
+    """Among the moves that halving kept, the one with the highest sum of noise, log prior and weighted value."""
     improve(rule, trees, tree, node, first, count, player)
     offset = first - trees.nodes[node].first
     best = first
@@ -155,7 +185,7 @@ def decide(rule, trees, tree, node, first, count, player):
 
 
 def target_policy(rule, trees, tree, node, first, count, player, policy):
-    """The improved policy; all on the proven best moves if the node is solved, and none on lost moves."""
+    """Write the improved policy, with 0 for lost moves; at a solved node, only its best moves get a probability."""
     improve(rule, trees, tree, node, first, count, player)
     softmax(trees, tree, count)
     total = 0.0

@@ -1,13 +1,13 @@
-"""PUCT for self-play: noise at the root, playouts forced on moves that the noise suggests, and a policy without them.
+"""PUCT for self-play: noise on the root's priors, forced playouts, and a target policy without the forced playouts.
 
-Below the root it is PUCT. The forced playouts, and their pruning from the policy to learn from, are those of KataGo
-(Wu, 2019).
+Below the root it is PUCT. Forced playouts and policy target pruning follow KataGo (Wu, 2019).
 """
 
 import math
 from typing import NamedTuple
 
 from ludus.rules import register
+from ludus.search.puct import explain as explain_below
 from ludus.search.puct import select as select_below
 from ludus.search.visits import LOST, edge_value, most_visited, settles
 
@@ -16,9 +16,9 @@ class NoisyPuct(NamedTuple):
     c: float = 1.5
     fpu_reduction: float = 0.2
     noise: float = 0.25
-    """The part of a root move's prior that is noise: what lies in trees.bonus, as parts of their sum."""
+    """The weight of the noise in a root move's prior. The noise is trees.bonus, scaled to a sum of 1."""
     forced: float = 2.0
-    """A root move that was tried is tried at least sqrt(forced * prior * simulations) times."""
+    """A root move with at least one visit gets at least sqrt(forced * prior * simulations) visits."""
 
 
 def total_noise(trees, tree, offset, count):
@@ -62,12 +62,35 @@ def select(rule, trees, tree, node, first, count, player):
     return best
 
 
+def explain(rule, trees, tree, node, first, count, player, q, u):
+    if node != trees.root[tree] or rule.noise == 0.0:
+        explain_below(rule, trees, tree, node, first, count, player, q, u)
+        return
+    offset = first - trees.nodes[node].first
+    noise = total_noise(trees, tree, offset, count)
+    simulations = trees.nodes[node].visits
+    weight = rule.c * math.sqrt(max(1, simulations))
+    block = [trees.edges[index] for index in range(first, first + count)]
+    tried = [edge for edge in block if edge.visits > 0 and edge.total != LOST]
+    unseen = (trees.nodes[node].value[player] + sum(edge.total for edge in tried)) / (1 + sum(e.visits for e in tried))
+    for i, edge in enumerate(block):
+        prior = float(noisy_prior(rule, trees, tree, first + i, offset + i, noise))
+        q[i] = edge_value(edge, unseen)
+        if edge.total == LOST:
+            u[i] = -math.inf
+        elif 0 < edge.visits < math.sqrt(rule.forced * prior * simulations) and edge.prior > 0.0:
+            u[i] = math.inf
+        else:
+            u[i] = weight * prior / (1 + edge.visits)
+
+
 def decide(rule, trees, tree, node, first, count, player):
     return most_visited(trees, node, first, count, player)
 
 
 def target_policy(rule, trees, tree, node, first, count, player, policy):
-    """Visits, less those that were forced and found nothing: moves left with one visit get none."""
+    """Write the policy in proportion to visits, without forced visits that PUCT would not have made. A move that keeps
+    a single visit gets 0."""
     offset = first - trees.nodes[node].first
     noise = total_noise(trees, tree, offset, count)
     simulations = trees.nodes[node].visits
@@ -87,7 +110,7 @@ def target_policy(rule, trees, tree, node, first, count, player, policy):
             if first + i != best and edge.visits > 0:
                 prior = noisy_prior(rule, trees, tree, first + i, offset + i, noise)
                 needed = kept
-                if goal > edge_value(edge, 0.0):  # fewer visits would still not make it look better than the best
+                if goal > edge_value(edge, 0.0):  # visits that keep the PUCT score at the best move's or below
                     needed = weight * abs(edge.prior) / (goal - edge_value(edge, 0.0)) - 1.0
                 kept = max(kept - math.sqrt(rule.forced * prior * simulations), min(kept, needed))
                 kept = kept if kept > 1.0 else 0.0

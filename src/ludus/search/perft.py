@@ -1,4 +1,4 @@
-"""Perft: how many ways there are to play on for so many plies. The classic check of a game's rules."""
+"""Perft: the number of move sequences of a given length, the classic check of a game's rules."""
 
 from typing import Any, NamedTuple
 
@@ -10,6 +10,7 @@ from ludus.native import bundle, kernel, part
 from ludus.rules import EVERYONE, outcome, play, play_together, to_move
 from ludus.search.running import Reporter, run_watched
 from ludus.search.tree import copy_state, list_moves
+from ludus.stopping import Stop, Stopped
 
 
 @bundle
@@ -20,7 +21,7 @@ class Levels(NamedTuple):
     actions: Any  # int32 [depth, R]
     counts: Any  # int32 [depth, D]
     index: Any  # int64 [depth]: the next of the joint moves, counted in mixed radix
-    total: Any  # int64 [depth]: how many joint moves there are
+    total: Any  # int64 [depth]: the number of joint moves
     joint: Any  # int32 [P]
     values: Any  # float32 [P]
     control: Any  # int64 [2]: positions counted so far; stop if not 0
@@ -65,7 +66,7 @@ def play_next(rules, levels, level):
 
 @kernel
 def count_leaves(rules, levels, depth):
-    """Count from levels.states[0]; `depth` is at least 1. The last ply is counted, not played."""
+    """The number of sequences of `depth` >= 1 moves from levels.states[0]. Moves of the last ply are not played."""
     control = levels.control
     open_level(rules, levels, 0)
     level = 0
@@ -81,13 +82,18 @@ def count_leaves(rules, levels, depth):
             level -= 1
 
 
-def perft(position: Position, depth: int, progress: Reporter | None = None) -> int:
-    """The number of sequences of `depth` moves from a position; a finished game has no moves."""
+def perft(position: Position, depth: int, progress: Reporter | None = None, stop: Stop | None = None) -> int:
+    """The number of sequences of `depth` moves from a position; 0 if every game ends sooner.
+
+    Raises Stopped when `stop` is set or `progress` returns False.
+    """
     if depth < 0:
         raise BadOption(f"the depth must not be negative, as {depth} is")
     if depth == 0:
         return 1
     game: Game = position.game.compile()
+    if depth > game.longest:
+        return 0
     blocks = game.players if game.simultaneous else 1
     states = game.new_states(depth + 1)
     states[0] = position.states[0]
@@ -101,6 +107,8 @@ def perft(position: Position, depth: int, progress: Reporter | None = None) -> i
         values=np.zeros(game.players, np.float32),
         control=np.zeros(2, np.int64),
     )
-    run_watched(lambda: count_leaves(game.rules, levels, depth), levels.control, progress)
+    run_watched(lambda: count_leaves(game.rules, levels, depth), levels.control, progress, stop=stop)
     game.raise_pending()
+    if levels.control[1]:
+        raise Stopped(f"stopped after {levels.control[0]:,} lines of play")
     return int(levels.control[0])

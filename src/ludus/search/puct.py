@@ -1,17 +1,17 @@
-"""PUCT: the best mean plus a bonus for what the network likes and the search has neglected (AlphaZero, 2017)."""
+"""PUCT: the mean value plus an exploration term, prior * sqrt(visits of the node) / (1 + visits) (AlphaZero, 2017)."""
 
 import math
 from typing import NamedTuple
 
 from ludus.rules import register
-from ludus.search.visits import LOST, jitter, most_visited, share_of_visits
+from ludus.search.visits import LOST, edge_value, jitter, most_visited, share_of_visits
 
 
 class Puct(NamedTuple):
     c: float = 1.5
     """Weight of the prior."""
     fpu_reduction: float = 0.2
-    """An unvisited move counts as this much worse than its node, times the root of the prior already visited."""
+    """FPU reduction: an unvisited move's value is the node's mean minus this, times sqrt(sum of visited priors)."""
 
 
 def select(rule, trees, tree, node, first, count, player):
@@ -22,7 +22,7 @@ def select(rule, trees, tree, node, first, count, player):
     best = first
     highest = -math.inf
     untried = first
-    eagerness = -math.inf  # of the most likely move that has not been tried; all of those count as equally good
+    eagerness = -math.inf  # exploration term of the best unvisited move; all unvisited moves have the same value
     for index in range(first, first + count):
         edge = trees.edges[index]
         if edge.visits == 0:
@@ -40,6 +40,17 @@ def select(rule, trees, tree, node, first, count, player):
                 best = index
     unseen = (trees.nodes[node].value[player] + total) / (1 + visits) - rule.fpu_reduction * math.sqrt(explored)
     return untried if unseen + eagerness > highest else best
+
+
+def explain(rule, trees, tree, node, first, count, player, q, u):
+    weight = rule.c * math.sqrt(max(1, trees.nodes[node].visits))
+    block = [trees.edges[index] for index in range(first, first + count)]
+    tried = [edge for edge in block if edge.visits > 0 and edge.total != LOST]
+    mean = (trees.nodes[node].value[player] + sum(edge.total for edge in tried)) / (1 + sum(e.visits for e in tried))
+    unseen = mean - rule.fpu_reduction * math.sqrt(sum(abs(float(edge.prior)) for edge in tried))
+    for i, edge in enumerate(block):
+        q[i] = edge_value(edge, unseen)
+        u[i] = -math.inf if edge.total == LOST else weight * abs(float(edge.prior)) / (1 + edge.visits)
 
 
 def decide(rule, trees, tree, node, first, count, player):

@@ -1,4 +1,4 @@
-"""After a move: what the search knows of the position that was reached is kept, the rest of the tree is dropped."""
+"""Tree reuse: after a move, the subtree of the new position is kept, and the rest of the tree is dropped."""
 
 from typing import Any, NamedTuple
 
@@ -10,15 +10,16 @@ from ludus.search.tree import JOINT, NOTHING, Trees, copy_state, follow, joint_s
 
 @bundle
 class Scratch(NamedTuple):
-    """Room to tidy one tree in, within its own arrays."""
+    """Scratch to compact one tree within its own arrays."""
 
-    place: Any  # int32 [N]: where a node goes, or NOTHING
+    place: Any  # int32 [N]: the new index of a node, or NOTHING
     queue: Any  # int32 [N]: the nodes to keep
     owner: Any  # int32 [E]: the node + 1 whose edges begin here
-    joints: Any  # JOINT [T]
+    joints: Any  # JOINT [T]: a copy of the table of joint moves
 
 
 def make_scratch(trees: Trees) -> Scratch:
+    """Scratch for the trees of a forest, one at a time."""
     count = len(trees.root)
     return Scratch(
         place=np.zeros(len(trees.nodes) // count, np.int32),
@@ -37,7 +38,7 @@ def advance_roots(rules, trees, actions, position, values, scratch, kept):
 
 @part
 def advance_root(rules, trees, tree, actions, position, values, scratch):
-    """The same for one tree: True if the new root was in it."""
+    """Play actions [D] at the root of one tree; True if the new root was in it."""
     index = trees.root[tree]
     node = trees.nodes[index]
     row = scratch.queue[: actions.size + 1]
@@ -65,7 +66,7 @@ def advance_root(rules, trees, tree, actions, position, values, scratch):
 
 @part
 def mark(trees, tree, index, base, scratch, count):
-    """Put a node on the list of those to keep, once."""
+    """Put a node on the list of nodes to keep, unless it is there; returns the length of the list."""
     if scratch.place[index - base] == NOTHING:
         scratch.place[index - base] = 0
         scratch.queue[count] = index
@@ -75,7 +76,7 @@ def mark(trees, tree, index, base, scratch, count):
 
 @part
 def keep_from(trees, tree, root, scratch):
-    """Drop what cannot be reached from `root`, and close the gaps."""
+    """Drop the nodes and edges that cannot be reached from `root`, and close the gaps."""
     base = tree * scratch.place.size
     edge_base = tree * scratch.owner.size
     scratch.place[:] = NOTHING
@@ -94,7 +95,7 @@ def keep_from(trees, tree, root, scratch):
                     if trees.edges[edge].child != NOTHING:
                         count = mark(trees, tree, trees.edges[edge].child, base, scratch, count)
             reached += 1
-        for slot in range(trees.joints.shape[1]):  # joint moves know their parents, not the other way round
+        for slot in range(trees.joints.shape[1]):  # nodes do not list their joint moves, so the whole table is read
             joint = trees.joints[tree, slot]
             if joint.child != 0 and scratch.place[joint.parent - base] != NOTHING:
                 count = mark(trees, tree, joint.child - 1, base, scratch, count)
@@ -131,7 +132,7 @@ def keep_from(trees, tree, root, scratch):
 
 @part
 def rebuild_tables(trees, tree, base, scratch):
-    """Enter the moved nodes into the tables again."""
+    """Enter the nodes into the tables of transpositions and joint moves again, by their new indices."""
     size = trees.transpositions.shape[1]
     if size > 0:
         trees.transpositions[tree, :] = 0

@@ -1,4 +1,4 @@
-"""A round of a forest: take in the evaluations of the last leaves, then bring the next ones."""
+"""A round of a forest: apply the evaluations of the last leaves, then find the next leaves."""
 
 import numpy as np
 from numba import prange
@@ -25,12 +25,12 @@ exponential, gumbel_noise = _arithmetic["exponential"], _arithmetic["gumbel_nois
 
 
 MAX_KNOWN_LEAVES = 1000
-"""A tree runs at most so many simulations in a round that need no evaluation: then the clock has its turn."""
+"""Largest number of simulations without an evaluation that a tree runs in one round, so that the clock is read."""
 
 
 @part
 def set_priors(trees, first, count, logits, begin):
-    """The softmax of logits[begin : begin + count] becomes the priors of one block of edges. Overwrites the logits."""
+    """Set the priors of one block of edges to the softmax of logits[begin : begin + count]. Overwrites the logits."""
     highest = np.float32(-np.inf)
     for i in range(begin, begin + count):
         highest = max(highest, logits[i])
@@ -68,12 +68,12 @@ def apply_evaluation(trees, tree, buffer, row, virtual_loss):
 
 @part
 def find_leaf(rules, rule, trees, tree, buffer, row, budget, virtual_loss):
-    """Search for a leaf that needs an evaluation and put it into `row`; False where none is to be had, or none soon."""
+    """Find a leaf that needs an evaluation and put it into `row`; False if the budget is spent or no leaf was found."""
     path, values = buffer.path[row], buffer.values[row]
     actions, counts = buffer.actions[row], buffer.counts[row]
     for _ in range(MAX_KNOWN_LEAVES):
         root = trees.nodes[trees.root[tree]]
-        counted = root.first != NOTHING  # the evaluation of the root itself is no simulation
+        counted = root.first != NOTHING  # the evaluation of the root itself does not count as a simulation
         if root.solved or (counted and trees.done[tree] >= budget):
             return False
         index, depth, end = descend(rules, rule, trees, tree, buffer.states, row, path, actions, counts, values, False)
@@ -102,7 +102,7 @@ def find_leaf(rules, rule, trees, tree, buffer, row, budget, virtual_loss):
 
 @part
 def advance_tree(rules, rule, trees, tree, buffer, budgets):
-    """One tree's part of a round."""
+    """One round of one tree: apply the evaluations of its leaves, then find new leaves."""
     rows = buffer.nodes.size // trees.root.size
     virtual_loss = rows > 1
     for row in range(tree * rows, (tree + 1) * rows):
@@ -115,21 +115,21 @@ def advance_tree(rules, rule, trees, tree, buffer, budgets):
 
 @kernel
 def advance_serial(rules, rule, trees, buffer, budgets):
-    """A round of every tree, one after the other; budgets int32 [B] in simulations."""
+    """One round of every tree, on one thread; budgets int32 [B] in simulations."""
     for tree in range(trees.root.size):
         advance_tree(rules, rule, trees, tree, buffer, budgets)
 
 
 @kernel(parallel=True)
 def advance_parallel(rules, rule, trees, buffer, budgets):
-    """A round of every tree, on all threads; the same result."""
+    """One round of every tree, on all threads. The result equals `advance_serial`'s."""
     for tree in prange(trees.root.size):
         advance_tree(rules, rule, trees, tree, buffer, budgets)
 
 
 @kernel
 def abandon(trees, buffer):
-    """Take back the simulations whose evaluation never came."""
+    """Take back the simulations that wait for an evaluation."""
     rows = buffer.nodes.size // trees.root.size
     for row in range(buffer.nodes.size):
         if not buffer.waiting[row]:
@@ -146,9 +146,9 @@ def abandon(trees, buffer):
 
 @kernel
 def begin(trees, noisy):
-    """Note where a search starts from: simulations are counted, and halving looks at visits, from here.
+    """Begin a search: set the count of simulations to 0, and note the visits of the root's edges for halving.
 
-    `noisy`: draw Gumbel noise for the root's moves.
+    With `noisy`, draw Gumbel noise for the root's moves.
     """
     for tree in range(trees.root.size):
         trees.done[tree] = 0
@@ -168,7 +168,7 @@ def begin(trees, noisy):
 
 @part
 def conclude_tree(rule, trees, tree, edges, policy):
-    """What the search of one tree came to, into its row of `edges` and `policy` (see `conclude`)."""
+    """Write the result of one tree's search into its row of `edges` and `policy` (see `conclude`)."""
     index = trees.root[tree]
     root = trees.nodes[index]
     edges[tree, :] = NOTHING
@@ -188,14 +188,14 @@ def conclude_tree(rule, trees, tree, edges, policy):
 
 @kernel
 def conclude(rule, trees, edges, policy):
-    """What the search came to at every root: `edges` int32 [B, D] to play (or NOTHING), `policy` float32 [B, R]."""
+    """Write the result of a search at every root: edges int32 [B, D] to play (or NOTHING), policy float32 [B, R]."""
     for tree in range(trees.root.size):
         conclude_tree(rule, trees, tree, edges, policy)
 
 
 @kernel
 def best_line(trees, tree, edge, line):
-    """Write the edges of the principal variation, from `edge` at the root on, into `line`; returns how many."""
+    """Write the edges of the principal variation, from `edge` at the root on, into `line`; returns their number."""
     count = 0
     while count < line.size:
         line[count] = edge

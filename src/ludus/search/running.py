@@ -1,4 +1,4 @@
-"""Long kernels, watched: they run in a thread of their own, while progress is reported and Ctrl-C is heard."""
+"""Long kernels run in a thread of their own, with progress reports, and can be stopped."""
 
 import threading
 import time
@@ -7,18 +7,26 @@ from typing import Any
 
 import numpy as np
 
-Reporter = Callable[[int], None]
-"""Called several times a second with the number of positions seen so far."""
+from ludus.stopping import Stop, is_stopped
+
+Reporter = Callable[[int], object]
+"""Called several times a second with the number of positions counted so far. Returning False ends the work."""
 
 
 def run_watched(
-    kernel: Callable[[], Any], control: np.ndarray, progress: Reporter | None = None, limit: float | None = None
+    kernel: Callable[[], Any],
+    control: np.ndarray,
+    progress: Reporter | None = None,
+    limit: float | None = None,
+    stop: Stop | None = None,
 ) -> Any:
-    """Run a kernel that counts in control[0] and stops when control[1] is not 0; returns what it returns.
+    """Run a kernel that counts in control[0] and stops when control[1] is not 0; returns the kernel's result.
 
-    After `limit` seconds it is told to stop: then control[1] is 1.
+    The kernel is stopped after `limit` seconds, when `stop` is set, or when `progress` returns False. Then control[1]
+    is 1, and the result is meaningless. `stop` is read every 20 ms, `progress` is called every 50 ms.
     """
-    deadline = None if limit is None else time.perf_counter() + limit
+    began = time.perf_counter()
+    deadline = None if limit is None else began + limit
     result: list[Any] = []
     failure: list[BaseException] = []
 
@@ -31,13 +39,16 @@ def run_watched(
     thread = threading.Thread(target=work, daemon=True)
     thread.start()
     try:
-        wait = 0.001
+        wait, report_at = 0.001, began
         while thread.is_alive():
             thread.join(wait)
-            wait = min(0.1, 2 * wait)
-            if progress is not None:
-                progress(int(control[0]))
-            if deadline is not None and time.perf_counter() > deadline:
+            wait = min(0.02, 2 * wait)
+            now = time.perf_counter()
+            if progress is not None and now >= report_at:
+                report_at = now + 0.05
+                if progress(int(control[0])) is False:
+                    control[1] = 1
+            if (deadline is not None and now > deadline) or is_stopped(stop):
                 control[1] = 1
     except BaseException:
         control[1] = 1

@@ -1,8 +1,8 @@
-"""Selection rules: how a search picks its way down, and what it concludes at the root.
+"""Selection rules: the formulas that choose edges during a search, and the move at the root after it.
 
-A selection rule is one file: a NamedTuple of its constants, and three functions that are dispatched on its class, as
-the functions of a game are. Each function looks at one player's block of `count` >= 1 edges, from edge `first` on, at
-`node` of `tree`:
+A selection rule is one file: a NamedTuple of its constants, and four functions that are dispatched on its class, as
+the functions of a game are. Each function reads one player's block of `count` >= 1 edges, beginning with edge `first`,
+at `node` of `tree`:
 
     select(rule, trees, tree, node, first, count, player)
         returns the edge to follow during a simulation
@@ -10,6 +10,11 @@ the functions of a game are. Each function looks at one player's block of `count
         returns the edge to play at the root after the search
     target_policy(rule, trees, tree, node, first, count, player, policy)
         writes the policy to learn from into policy [count]; it sums to 1
+    explain(rule, trees, tree, node, first, count, player, q, u)
+        writes the two terms of each edge's score into q [count] and u [count], float64: `select` returns an edge with
+        the highest q + u. q is the value that the rule assumes for the edge; u is the exploration term, -inf for an
+        edge that cannot be chosen. Where players move at once, the noise that `select` draws each time is left out.
+        It serves displays of a tree, and runs in plain Python only
 
 Two constants of the file tell the forest what the rule needs; both are False unless the file sets them:
 
@@ -27,6 +32,7 @@ BLOCK = "rule, trees, tree, node, first, count, player"
 select = generic("select", BLOCK)
 decide = generic("decide", BLOCK)
 target_policy = generic("target_policy", BLOCK + ", policy")
+explain = generic("explain", BLOCK + ", q, u")
 
 overload_generic("select", BLOCK)
 overload_generic("decide", BLOCK)

@@ -1,12 +1,12 @@
-"""Trees in flat arrays: what a node and an edge hold, and how results travel up.
+"""Trees in flat arrays: nodes, edges, and the backup of values and proofs.
 
 A node has one block of edges for each player that decides there: one block in a sequential position, one for every
-player where all move at once (each picks for itself). An edge keeps the visits and the value sum of *its own* player,
-so one backup serves two players or many, rivals or partners, in turn or together.
+player where all move at once (each picks for itself). An edge keeps the visits and the value sum of *its own* player.
+So the same backup serves any number of players, zero-sum or not, who move in turn or at once.
 
-All trees of a forest lie in the same arrays, each in its own stretch, and nodes and edges are named by their index
-there. Shapes use B trees, N nodes and E edges in a tree, P players, D blocks (1, or P if the game is simultaneous),
-and R = D * most_legal, the most edges of one node.
+All trees of a forest share the same arrays. Each tree has a contiguous part, and nodes and edges are array indices.
+Shapes use B trees, N nodes and E edges in a tree, P players, D blocks (1, or P if the game is simultaneous), and
+R = D * most_legal, the most edges of one node.
 """
 
 import math
@@ -30,7 +30,7 @@ EDGE = np.dtype(
         ("visits", np.int32),
         ("child", np.int32),  # a node, or NOTHING (always NOTHING where everyone moves: the joint move has the child)
         ("action", np.int32),
-        ("prior", np.float32),  # negative once the move is solved: nothing about it is left to explore
+        ("prior", np.float32),  # negative once the move is solved and needs no exploration
     ],
     align=True,
 )
@@ -39,22 +39,23 @@ EDGE = np.dtype(
 def node_dtype(players: int, blocks: int) -> np.dtype:
     return np.dtype(
         [
-            ("visits", np.int32),  # simulations that went on from here
+            ("visits", np.int32),  # simulations that continued below this node
             ("first", np.int32),  # first edge of the first block
             ("mover", np.int8),  # a player, or EVERYONE
             ("solved", np.int8),  # is `value` exact?
+            ("length", np.int16),  # length of the proof of a solved node in plies
             ("counts", np.int32, (blocks,)),  # edges in each block
             ("value", np.float32, (players,)),  # the evaluation, or the exact value
             ("key", np.uint64),  # fingerprint of the position where transpositions are on, else a serial number
         ],
-        align=True,  # a card reads an unaligned number byte by byte
+        align=True,  # a GPU reads unaligned numbers byte by byte
     )
 
 
 JOINT = np.dtype(
     [
-        ("key", np.uint64),  # stands for the node's key and everyone's action
-        ("child", np.int32),  # the node it leads to + 1, or 0 where this place of the table is free
+        ("key", np.uint64),  # made of the node's key and every player's action (see joint_key)
+        ("child", np.int32),  # the child node + 1, or 0 if the slot is free
         ("parent", np.int32),
     ],
     align=True,
@@ -68,16 +69,16 @@ class Trees(NamedTuple):
     states: Any  # the game's states [B * N]
     nodes: Any  # node_dtype [B * N]
     edges: Any  # EDGE [B * E]
-    used: Any  # int32 [B, 3]: the next free node, the next free edge, and how many joint moves are in the table
+    used: Any  # int32 [B, 3]: the next free node, the next free edge, and the number of joint moves in the table
     root: Any  # int32 [B]
     done: Any  # int32 [B]: simulations of the search under way
     random: Any  # uint64 [B, 1]
-    bonus: Any  # float32 [B, R]: what a selection rule adds at the root (Gumbel noise)
+    bonus: Any  # float32 [B, R]: noise that a selection rule adds at the root
     before: Any  # int32 [B, R]: visits of the root's edges when the search under way began
     transpositions: Any  # int32 [B, T]: nodes + 1 by the fingerprint of their position, or [B, 0]
     joints: Any  # JOINT [B, T]: where joint moves lead, or [B, 0] in a sequential game
     serial: Any  # uint64 [B]: the key of the latest node, where keys are serial numbers
-    scratch: Any  # float32 [B, R]: for a selection rule to work in
+    scratch: Any  # float32 [B, R]: scratch of a selection rule
     zero_sum: bool  # two players, values that add up to 0
 
 
@@ -93,7 +94,7 @@ def copy_state(target, i, source, j):
 
 @kernel
 def plant(rules, trees, position, values):
-    """Make position[tree] the root of every tree, which loses what it had. Room: values [P]."""
+    """Make position[tree] the root of every tree, and drop its nodes. Scratch: values [P]."""
     for tree in range(trees.root.size):
         plant_position(rules, trees, tree, position, tree, values)
 
@@ -116,7 +117,7 @@ def plant_position(rules, trees, tree, position, i, values):
 
 @part
 def add_node(rules, trees, tree, position, i, over, values):
-    """A new node for position[i], or the one that stands for it already, or NOTHING where the tree is full."""
+    """A new node for position[i], or the node that it has already, or NOTHING if the tree is full."""
     size = trees.transpositions.shape[1]
     slot = 0
     if size == 0:
@@ -142,6 +143,7 @@ def add_node(rules, trees, tree, position, i, over, values):
     node.visits = 0
     node.first = NOTHING
     node.solved = over
+    node.length = 0
     node.key = key
     for player in range(node.value.size):
         node.value[player] = values[player] if over else 0.0
@@ -188,8 +190,8 @@ def add_edges(trees, tree, index, actions, counts):
 
 @part
 def joint_key(trees, path_row):
-    """64 bits that stand for a node and everyone's action there: path_row = (node, edge, edge, ...)."""
-    # Spread before the actions come in: serial numbers and actions are small, and would cancel each other.
+    """A 64-bit key of a node and everyone's action there: path_row = (node, edge, edge, ...)."""
+    # The bits are spread first: serial numbers and actions are small, and would cancel each other.
     key = trees.nodes[path_row[0]].key * np.uint64(0xBF58476D1CE4E5B9)
     key ^= key >> np.uint64(32)
     for block in range(path_row.size - 1):
@@ -202,7 +204,7 @@ def joint_key(trees, path_row):
 
 @part
 def joint_slot(trees, tree, key):
-    """Where a joint move is, or would be, in the tree's table of joint moves."""
+    """The slot of a joint move in the tree's table, or the free slot where it would be."""
     size = trees.joints.shape[1]
     slot = np.int64(key & np.uint64(size - 1))
     while trees.joints[tree, slot].child != 0 and trees.joints[tree, slot].key != key:
@@ -212,10 +214,17 @@ def joint_slot(trees, tree, key):
 
 @part
 def follow(trees, tree, path_row):
-    """The child that the chosen edges lead to, or NOTHING if nobody has been there."""
+    """The child that the chosen edges lead to, or NOTHING if it does not exist yet."""
     if path_row.size == 2 or trees.nodes[path_row[0]].mover != EVERYONE:
         return np.int64(trees.edges[path_row[1]].child)
     return np.int64(trees.joints[tree, joint_slot(trees, tree, joint_key(trees, path_row))].child - 1)
+
+
+@kernel
+def find_children(trees, tree, rows, children):
+    """For rows of a node and chosen edges, int32 [k, 1 + D], the nodes that they lead to, int32 [k] (see `follow`)."""
+    for i in range(children.size):
+        children[i] = follow(trees, tree, rows[i])
 
 
 @part
@@ -225,7 +234,7 @@ def link(trees, tree, path_row, child):
         trees.edges[path_row[1]].child = child
         return
     if 4 * trees.used[tree, 2] > 3 * trees.joints.shape[1]:
-        return  # the table is full, as one node may be reached by many joint moves: it is found by its position again
+        return  # the table is full: the child is found again by its position
     key = joint_key(trees, path_row)
     joint = trees.joints[tree, joint_slot(trees, tree, key)]
     if joint.child == 0:
@@ -261,7 +270,7 @@ def back_up(trees, path, depth, values, virtual_loss):
                 player = block if node.mover == EVERYONE else node.mover
                 if (
                     virtual_loss and edge.prior < 0.0 and edge.total != LOST
-                ):  # solved since: exact, whatever is on its way
+                ):  # solved in the meantime: the exact value stays
                     edge.total = np.float64(trees.nodes[edge.child].value[player]) * edge.visits
                 elif virtual_loss:
                     edge.total += values[player] + 1.0
@@ -285,7 +294,7 @@ def add_virtual_loss(trees, path, depth):
 
 @part
 def remove_virtual_loss(trees, path, depth):
-    """Take back what `hold` did."""
+    """Take back what `add_virtual_loss` did."""
     for level in range(depth):
         row = path[level]
         trees.nodes[row[0]].visits -= 1
@@ -301,12 +310,13 @@ def remove_virtual_loss(trees, path, depth):
 
 @part
 def prove(trees, path, depth, child):
-    """`child`, at the end of the path, is solved: carry exact values up as far as they decide.
+    """`child`, at the end of the path, is solved: mark the nodes above it as solved as far as it decides them.
 
-    A node is solved by a move that gives its mover 1, the most there is, or when all its moves are solved. Among more
-    players than two rivals, moves that are best for the mover may differ for the others: then the node stays unsolved,
-    for its value would hang on a choice that the mover does not care about. (Where a move gives 1, it is taken for the
-    one that will be played.) Joint moves are never solved.
+    A node is solved by a move that gives its mover 1, the highest value, or when all its moves are solved. Outside
+    two-player zero-sum games, moves that are equally good for the mover may differ for the other players. Such a node
+    stays unsolved, because its value is not determined. (A move with value 1 is assumed to be the one played.) Joint
+    moves are never solved. The proof of a win is one ply longer than the proof of the winning move; any other proof is
+    one ply longer than the longest proof of all moves.
     """
     for level in range(depth - 1, -1, -1):
         index, edge_index = path[level, 0], path[level, 1]
@@ -321,11 +331,13 @@ def prove(trees, path, depth, child):
             edge.total = np.float64(value) * edge.visits
         edge.prior = -abs(edge.prior)
         best = child
+        length = trees.nodes[child].length
         if value < 1.0:
             for e in range(node.first, node.first + node.counts[0]):
                 other = trees.edges[e].child
                 if other == NOTHING or not trees.nodes[other].solved:
                     return
+                length = max(length, trees.nodes[other].length)
                 if trees.nodes[other].value[mover] > trees.nodes[best].value[mover]:
                     best = np.int64(other)
             if not trees.zero_sum:
@@ -337,5 +349,6 @@ def prove(trees, path, depth, child):
                                 return
         for player in range(node.value.size):
             node.value[player] = trees.nodes[best].value[player]
+        node.length = length + 1
         node.solved = 1
         child = np.int64(index)

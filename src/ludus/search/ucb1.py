@@ -1,13 +1,13 @@
-"""UCB1: every move once, then the best mean plus what is still uncertain about it (Auer et al., 2002).
+"""UCB1: every move once, then the highest mean plus uncertainty (Auer et al., 2002).
 
-Nothing is uncertain about a solved move: it is followed only while its value beats the hopes of all others.
+A solved move has no uncertainty: it is followed only while its value exceeds the upper bounds of all other moves.
 """
 
 import math
 from typing import NamedTuple
 
 from ludus.rules import register
-from ludus.search.visits import jitter, most_visited, share_of_visits
+from ludus.search.visits import LOST, edge_value, jitter, most_visited, share_of_visits
 
 
 class Ucb1(NamedTuple):
@@ -31,6 +31,19 @@ def select(rule, trees, tree, node, first, count, player):
             highest = score
             best = index
     return best
+
+
+def explain(rule, trees, tree, node, first, count, player, q, u):
+    spread = rule.c * rule.c * math.log(max(1, trees.nodes[node].visits))
+    for i in range(count):
+        edge = trees.edges[first + i]
+        q[i] = edge_value(edge, 0.0)
+        if edge.visits == 0:
+            u[i] = math.inf
+        elif edge.total == LOST:
+            u[i] = -math.inf
+        else:
+            u[i] = 0.0 if edge.prior < 0.0 else math.sqrt(spread / edge.visits)
 
 
 def decide(rule, trees, tree, node, first, count, player):

@@ -1,4 +1,4 @@
-"""What rules that count visits have in common. Plain functions for the files of selection rules."""
+"""Functions that selection rules share. They are plain functions, compiled with the file of each rule."""
 
 import math
 
@@ -9,11 +9,11 @@ LOST = -math.inf
 
 
 def jitter(trees, tree, node):
-    """Noise to add to the score of each move where everyone moves at once; 0 where it is one player's turn.
+    """Noise to add to the score of each move where everyone moves at once; 0 where one player moves.
 
-    Players who choose without knowing each other's choice must mix their moves, and rules that always take the highest
-    score fall into step instead. Gumbel noise makes the highest score a sample from the softmax of the scores, here of
-    temperature 1 / sqrt(visits): so both players' visits go to an equilibrium of two rivals.
+    Players who move at once must mix their moves, but a rule that takes the highest score always picks the same. With
+    Gumbel noise, the highest score is a sample from the softmax of the scores, here with temperature 1 / sqrt(visits).
+    In two-player zero-sum games the visits of both players converge to an equilibrium.
     """
     if trees.nodes[node].mover != EVERYONE:
         return 0.0
@@ -21,7 +21,7 @@ def jitter(trees, tree, node):
 
 
 def edge_value(edge, unseen):
-    """The mean value of an edge for its player, exact where it is proven; `unseen` if it has not been visited."""
+    """The mean value of an edge for its player, exact if it is proven; `unseen` if it has not been visited."""
     if edge.total == LOST:
         return -1.0
     if edge.visits == 0:
@@ -30,7 +30,7 @@ def edge_value(edge, unseen):
 
 
 def settles(trees, node, edge, player):
-    """Is this a move that brings about the exact value of a solved node?"""
+    """True if this edge leads to the exact value of a solved node."""
     child = edge.child
     return (
         child >= 0 and trees.nodes[child].solved and trees.nodes[child].value[player] == trees.nodes[node].value[player]
@@ -38,7 +38,7 @@ def settles(trees, node, edge, player):
 
 
 def most_visited(trees, node, first, count, player):
-    """The edge to play: proven best; else the most visited, or a solved one that is worth as much."""
+    """The edge to play: a proven best one; else the most visited one, or a solved one of the same value or more."""
     best = first
     visits = -1
     sure = -1
@@ -60,7 +60,7 @@ def most_visited(trees, node, first, count, player):
 
 
 def share_of_visits(trees, node, first, count, player, policy):
-    """The policy in proportion to visits, without lost moves; all on the proven best moves if the node is solved."""
+    """Write the policy in proportion to visits, without lost moves; on the proven best moves if the node is solved."""
     total = 0.0
     for i in range(count):
         edge = trees.edges[first + i]

@@ -1,1 +1,1 @@
-"""What the command line shows, and how it talks with a person."""
+"""The output and the prompts of the command line."""

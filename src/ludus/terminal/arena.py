@@ -1,141 +1,101 @@
-"""`ludus arena`: who takes part, where results go, and the table that is kept up to date."""
+"""`ludus arena`: the table of ratings, kept up to date while agents play."""
 
 from __future__ import annotations
 
-import signal
 import sys
 import time
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Group
 from rich.live import Live
 from rich.text import Text
 
-from ludus.agents.identity import labels
-from ludus.arena.loop import Arena
-from ludus.arena.roster import Roster, is_agent, read_plan
-from ludus.arena.series import read_series
-from ludus.arena.store import FILE, Store
-from ludus.arena.workers import warm_up
-from ludus.errors import BadOption
-from ludus.runs.run import Run
-from ludus.terminal.ratings import print_ratings, rating_rows, rating_table
-from ludus.terminal.show import complain, describe, terminal
+from ludus.api.matches import rate
+from ludus.arena.events import ArenaEvent, ArenaFinished, ArenaProgress, ArenaStarted, EntrantLeftOut, GameLost
+from ludus.terminal.interrupt import ctrl_c_stops
+from ludus.terminal.ratings import print_standings, rating_table
+from ludus.terminal.show import complain, describe, plain, terminal
+from ludus.terminal.trust import with_trust
 
 if TYPE_CHECKING:
     from ludus.game import Game
 
 EVERY = 10.0
-"""Seconds between two lines, where there is no terminal to keep a table on."""
+"""Seconds between two lines if there is no terminal for a table."""
 
 
-def run_arena(
-    given: Sequence[str],
-    game: Game | None,
-    results: str | None,
-    minutes: float | None,
-    games: int | None,
-    parallel: int,
-    anchor: str,
-    anchor_rating: float,
-    move_limit: float,
-    opening: int,
-    **plan: Any,
-) -> None:
-    """Play until a budget is spent, or somebody presses Ctrl-C; then show the ratings."""
-    for name, value in (("--minutes", minutes), ("--games", games), ("--move-limit", move_limit)):
-        if value is not None and value <= 0:
-            raise BadOption(f"{name} must be above 0, not {value:g}")
-    agents = [text for text in given if is_agent(text)]
-    runs: list[Run] = []
-    for text in given:
-        if not is_agent(text):
-            runs.append(Run.open(Path(text), game, any_size=True))
-            game = runs[-1].game
-    if game is None:
-        raise BadOption("name the game of these agents: --game connect4")
-    plans = [(run, read_plan(run.folder, **plan)) for run in runs]
-    line = next((each.series for _, each in plans if each.series), plan.get("series") or "")
-    if line and not runs:
-        raise BadOption("--series is about the checkpoints of a run: name one")
-    series = read_series(line) if line else None
-    roster = Roster(game, anchor, agents, plans)
-    file = Path(results) if results else runs[0].folder / FILE if len(runs) == 1 else Path(FILE)
-    with Store(file) as store:
-        arena = Arena(
-            game,
-            store,
-            roster,
-            parallel=parallel,
-            anchor_rating=anchor_rating,
-            series=series,
-            move_limit=move_limit,
-            opening=opening,
-            complain=complain,
-        )
-        known = store.count(game.identity)
-        print(f"{describe(game)}: {len(roster.entrants)} agents, {parallel} games at once, results in {file}")
-        if known:
-            print(f"{known:,} games are there already; going on from them.")
-        warm_up([each.name for each in roster.entrants.values()], game)
-        play(arena, None if minutes is None else 60 * minutes, games)
-        arena.rate()
-        print_ratings(store, game.identity, game.players, arena.ratings)
-        print(f"\n{arena.games:,} games more. Go on with the same command; ludus ratings {file} shows them again.")
+def run_arena(entrants: Sequence[str], game: Game | None, trust: bool = False, **options: Any) -> None:
+    """Rate agents until the budget is spent or Ctrl-C is pressed, then show the ratings.
 
+    With `trust`, Python code that comes with a run is used without asking. `options` are passed to `ludus.rate`.
+    """
 
-def play(arena: Arena, seconds: float | None, games: int | None) -> None:
-    interrupted = False
+    def play(trust: bool) -> ArenaFinished:
+        live = Live(console=terminal(), auto_refresh=False, transient=True)
+        with live, ctrl_c_stops() as stop:
+            view = ArenaView(live)
+            rate(entrants, game, trust=trust, on_event=view.show, stop=stop, **options)
+        assert view.finished is not None
+        return view.finished
 
-    def interrupt(*_: Any) -> None:
-        nonlocal interrupted
-        interrupted = True
-
-    console = terminal()
-    began = last = time.monotonic()
-    before = signal.signal(signal.SIGINT, interrupt)
-
-    def go_on() -> bool:
-        return not interrupted and (seconds is None or time.monotonic() - began < seconds)
-
-    try:
-        with Live(console=console, auto_refresh=False, transient=True) as live:
-
-            def report(arena: Arena) -> None:
-                nonlocal last
-                if time.monotonic() - last < (0.5 if console.is_terminal else EVERY):
-                    return
-                last = time.monotonic()
-                line = standing(arena, last - began)
-                if not console.is_terminal:
-                    print(line, file=sys.stderr, flush=True)
-                    return
-                rows = rating_rows(arena.ratings, told_apart(arena), arena.game.players)
-                table = rating_table(rows[: max(5, console.height - 4)])
-                live.update(Group(Text(line, no_wrap=True, overflow="ellipsis"), table), refresh=True)
-
-            arena.run(go_on, report, games)
-    finally:
-        signal.signal(signal.SIGINT, before)
-    if interrupted:
+    finished = with_trust(trust, play)
+    if finished.stopped:
         print("Stopped.")
+    print_standings(finished.standings)
+    file = plain(finished.standings.file)
+    print(f"\n{finished.games:,} games more. The same command continues; ludus ratings {file} shows the ratings again.")
 
 
-def told_apart(arena: Arena) -> dict[str, str]:
-    """A label for everybody who takes part or has played."""
-    known = {**arena.store.identities(), **arena.roster.entrants}
-    return labels((text, each.label) for text, each in known.items())
+class ArenaView:
+    """Shows the events of an arena."""
 
+    def __init__(self, live: Live):
+        self.live, self.console = live, live.console
+        self.last: float | None = None
+        """The time of the last line; the first event only starts the clock."""
+        self.lost: GameLost | None = None
+        self.finished: ArenaFinished | None = None
 
-def standing(arena: Arena, seconds: float) -> str:
-    """How far it is, in a line."""
-    text = f"{arena.games:,} games, {60 * arena.games / max(seconds, 1e-9):,.0f} a minute"
-    names = told_apart(arena)
-    if arena.ratings.rows:
-        best = arena.ratings.rows[0]
-        text += f"; best: {names.get(best.name, best.name)} at {best.rating:.0f}"
-    on = [" - ".join(names.get(each, each) for each in group.pair) for group in arena.groups.values()]
-    text += f"; now {', '.join(on)}" if on else ""
-    return text + (f"; last lost by failing: {arena.lost[-1]}" if arena.lost else "")
+    def show(self, event: ArenaEvent) -> None:
+        """Show an event."""
+        match event:
+            case ArenaStarted():
+                self.begin(event)
+            case ArenaProgress():
+                self.progress(event)
+            case EntrantLeftOut(name, reason):
+                complain(f"{name} is left out: {reason}")
+            case GameLost():
+                self.lost = event
+            case ArenaFinished():
+                self.finished = event
+
+    def begin(self, event: ArenaStarted) -> None:
+        file = plain(event.file)
+        print(f"{describe(event.game)}: {len(event.agents)} agents, {event.parallel} games at once, results in {file}")
+        if event.games:
+            print(f"{event.games:,} games are there already; going on from them.")
+        if event.other_rules:
+            source = plain(event.game.spec.source)
+            print(f"{event.other_rules:,} games there do not count: {source} had other rules when they were played.")
+
+    def progress(self, event: ArenaProgress) -> None:
+        if self.console.is_terminal:
+            table = rating_table(event.standings.rows[: max(5, self.console.height - 4)])
+            self.live.update(Group(Text(self.line(event), no_wrap=True, overflow="ellipsis"), table), refresh=True)
+        elif self.last is None:
+            self.last = time.monotonic()
+        elif time.monotonic() - self.last > EVERY:
+            self.last = time.monotonic()
+            print(self.line(event), file=sys.stderr, flush=True)
+
+    def line(self, event: ArenaProgress) -> str:
+        """The state of the arena in one line."""
+        text = f"{event.games:,} games, {event.games_per_minute:,.0f} a minute"
+        if event.standings.rows:
+            best = event.standings.rows[0]
+            text += f"; best: {best.label} at {best.rating:.0f}"
+        if event.pairs:
+            text += f"; now {', '.join(' - '.join(pair) for pair in event.pairs)}"
+        return plain(text + (f"; last lost by failing: {self.lost.label} {self.lost.reason}" if self.lost else ""))

@@ -1,4 +1,4 @@
-"""A line chart in the terminal, of braille characters: each has two dots across and four up."""
+"""A line chart of braille characters, each of which has two dots across and four up."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ def draw_curve(
     x_label: str = "",
     y_label: str = "",
 ) -> str:
-    """A line through the points with axes, in so many columns and rows in all; points that are no numbers are left out.
+    """A chart of a line through points, `width` columns by `height` rows with its axes. Points with NaN are left out.
 
-    The label of y stands above its axis, that of x at the right end under its own.
+    The label of y stands above its axis. The label of x stands at the right end below its axis.
     """
     points = sorted((float(x), float(y)) for x, y in zip(xs, ys, strict=True) if math.isfinite(x) and math.isfinite(y))
     if not points:
@@ -60,7 +60,7 @@ def draw_curve(
 
 
 def _cells(across: np.ndarray, up: np.ndarray, rows: int, columns: int) -> np.ndarray:
-    """The dots of every character, [rows, columns], the lowest row first, for a line through points in [0, 1]."""
+    """The dots of every character, [rows, columns] from the lowest row, for a line through points in [0, 1]."""
     dots = np.zeros((4 * rows, 2 * columns), bool)
     at_x, at_y = np.rint(across * (2 * columns - 1)).astype(int), np.rint(up * (4 * rows - 1)).astype(int)
     dots[at_y, at_x] = True
@@ -73,13 +73,13 @@ def _cells(across: np.ndarray, up: np.ndarray, rows: int, columns: int) -> np.nd
 
 
 def _range(values: np.ndarray) -> tuple[float, float]:
-    """From the least to the greatest; around them, where they are the same."""
+    """The least and the greatest value; one below and one above if they are equal."""
     low, high = float(values.min()), float(values.max())
     return (low, high) if high > low else (low - 1, low + 1)
 
 
 def ticks(low: float, high: float, most: int) -> list[float]:
-    """Round numbers from low to high, 1, 2 or 5 times a power of ten apart: at most so many, but two at least."""
+    """Round numbers from low to high, 1, 2 or 5 times a power of ten apart: two or more, if possible at most `most`."""
     ten = 10.0 ** math.ceil(math.log10(high - low))
     inside: list[float] = []
     for step in (ten * part for ten in (ten, ten / 10, ten / 100) for part in (1, 0.5, 0.2)):
@@ -91,6 +91,6 @@ def ticks(low: float, high: float, most: int) -> list[float]:
 
 
 def shown(value: float, among: Sequence[float]) -> str:
-    """A number with as many places as the step between the ticks needs."""
+    """A number with the decimal places that the step between the ticks needs."""
     step = among[1] - among[0]
     return f"{value:,.{max(0, -math.floor(math.log10(step) + 1e-9))}f}"

@@ -1,4 +1,4 @@
-"""`ludus demo`: a player of Connect-4 from nothing, in about five minutes, and what became of it."""
+"""`ludus demo`: train a player of Connect-4 from nothing in about five minutes, and show its strength."""
 
 from __future__ import annotations
 
@@ -9,41 +9,41 @@ from ludus.registry import make
 from ludus.runs.run import Run
 from ludus.terminal.curve import draw_curve
 from ludus.terminal.match import run_match
-from ludus.terminal.training import start_training
+from ludus.terminal.training import run_training
 
 SIMULATIONS = 200
-"""A move, for the player that was trained: less time than uct:1000 takes."""
-
-
+"""Simulations per move of the trained player: it takes less time than uct:1000."""
+SETTINGS: dict[str, object] = {}
+"""Settings of the run that differ from the defaults of the game."""
 MATCHES = (("random", 20), ("uct:1000", 40))
 
 
 def run_demo(minutes: float, folder: str | None) -> None:
-    """Train, play two matches, show the curve, and say how to play against it."""
+    """Train a player, play two matches, show the curve of its rating, and say how to play against it."""
     game = make("connect4")
     where = folder or f"runs/demo-{time.strftime('%Y%m%d-%H%M%S')}"
     print(f"Connect-4 from nothing: {minutes:g} minutes of playing against itself. Ctrl-C ends them sooner.\n")
-    run = start_training(game, where, None, None, [], minutes, None, None)
+    run = run_training(game, minutes=minutes, run=where, settings=SETTINGS)
     if not run.checkpoints():
         print("It was stopped before its first checkpoint: nothing to show yet.")
         return
     player = f"zero:{where}:{SIMULATIONS}"
     for other, games in MATCHES:
         print(f"\n{player} against {other}:")
-        run_match(game, (player, other), games, seed=1, opening=2)
+        run_match(game, (player, other), games, seed=1, openings=2)
     show_learning(run)
     print(f"\nPlay against it: ludus play connect4 --against zero:{where}")
 
 
 def show_learning(run: Run) -> Path | None:
-    """The curve of a run's rating, in the terminal and as a picture in its folder."""
+    """Show the curve of a run's rating in the terminal, and save it as a picture in the run's folder."""
     from ludus.arena.plots import LearningPoint, plot_learning
 
     lines = [line for line in run.log() if line.get("rating") is not None]
     if len(lines) < 2:
         return None
     minutes, ratings = [line["seconds"] / 60 for line in lines], [line["rating"] for line in lines]
-    print("\nThe rating while it learned, in Elo above the untrained network with the same search:\n")
+    print("\nThe rating during training, in Elo above the untrained network with the same search:\n")
     print(draw_curve(minutes, ratings, x_label="minutes", y_label="rating"))
     picture = run.folder / "learning.png"
     points = [LearningPoint("", line["iteration"], line["rating"], line["rating"], line["rating"]) for line in lines]

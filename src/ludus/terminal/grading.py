@@ -1,147 +1,109 @@
-"""`ludus grade`: positions are drawn or read, the agent answers, and its grades are shown."""
+"""`ludus grade`: progress while positions are solved and answered, then the tables of grades."""
 
 from __future__ import annotations
 
-import sys
-import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
-
-from ludus.errors import BadAgent, BadOption
-from ludus.grading.grades import ALL, Grade, Mean, grade_moves, moves_of
-from ludus.grading.positions import Positions, at_most, read_positions, write_positions
-from ludus.terminal.show import describe, new_table, print_table, terminal, wrapped
+from ludus.api.matches import grade
+from ludus.grading.events import GradingEvent, PositionAnswered, PositionSolved
+from ludus.grading.grades import ALL
+from ludus.terminal.bar import Bar
+from ludus.terminal.interrupt import ctrl_c_stops
+from ludus.terminal.show import describe, new_table, plain, print_table, wrapped
 
 if TYPE_CHECKING:
     from ludus.game import Game
-    from ludus.grading.positions import Known
-
-EVERY = 10.0
-"""Seconds between two lines of progress, where there is no terminal for a bar."""
+    from ludus.grading.grades import Grade, Mean
+    from ludus.grading.report import GradeReport
 
 
-def show_grades(name: str, game: Game, file: str | None, count: int | None, seed: int, limit: float) -> None:
-    from ludus.agents import make_agent
-    from ludus.agents.identity import identify
-    from ludus.agents.naming import parse
-    from ludus.search.solver import check_suitable
+def show_grades(agent: str, game: Game, file: str | None, count: int | None, seed: int, limit: float) -> None:
+    """Grade an agent with live progress, then show its grades; if Ctrl-C is pressed, those so far."""
+    with ctrl_c_stops() as stop, GradingView(agent) as view:
+        report = grade(agent, game, positions=file, count=count, seed=seed, limit=limit, on_event=view.show, stop=stop)
+    if report.known:
+        show_report(game, report)
+    if report.stopped:
+        raise KeyboardInterrupt
 
-    check_suitable(game)
-    if count is not None and count < 1:
-        raise BadOption(f"--count must be at least 1, not {count}")
-    if parse(name).kind == "human":
-        raise BadAgent("people are not graded: nobody wants to answer hundreds of positions; name another agent")
-    agent = make_agent(name, game)  # or refuse it, before anything takes long
-    label = identify(name, game).label
-    positions = find_positions(game, file, count, seed, limit)
-    known = positions.known if count is None else at_most(positions.known, count)
-    agent.new_game(seed)  # compiles before the bar begins
-    began = time.perf_counter()
-    with bar(f"{label}: position") as report:
-        actions = moves_of(agent, known, seed, lambda done: report(done, len(known), ""))
-    spent = time.perf_counter() - began
-    where = f" of {file}" if file else ""
-    print(f"{describe(game)}: {label} on {len(known)} positions{where} in {spent:.1f} s, seed {seed}")
-    print(wrapped(told(positions)))
-    show_tables(known, actions)
-    if file is None:
+
+class GradingView:
+    """One bar while positions are drawn and solved, another while the agent answers them."""
+
+    def __init__(self, agent: str):
+        self.agent = agent
+        self.bar: Bar | None = None
+        self.what = ""
+
+    def __enter__(self) -> GradingView:
+        return self
+
+    def __exit__(self, *failure: object) -> None:
+        if self.bar is not None:
+            self.bar.stop()
+
+    def show(self, event: GradingEvent) -> None:
+        """Show an event."""
+        match event:
+            case PositionSolved(found, wanted, left_out):
+                note = f"{left_out} not solved in time" if left_out else ""
+                self.update("Drawing and solving position", found, wanted, note)
+            case PositionAnswered(answered, positions):
+                self.update(f"{self.agent}: position", answered, positions)
+
+    def update(self, what: str, done: int, total: int, note: str = "") -> None:
+        if self.bar is None or self.what != what:
+            if self.bar is not None:
+                self.bar.stop()
+            self.what, self.bar = what, Bar(what)
+            self.bar.start()
+        self.bar.update(done, total, note)
+
+
+def show_report(game: Game, report: GradeReport) -> None:
+    """The tables of grades, and how the positions were made."""
+    where = f" of {report.file}" if report.file else ""
+    text = f"{describe(game)}: {report.agent} on {len(report.known)} positions{where} in {report.seconds:.1f} s"
+    print(plain(f"{text}, seed {report.seed}"))
+    print(wrapped(told(report)))
+    print("\nIn all positions, with 95 % intervals:\n")
+    show_table(report.grades, report.only_outcomes)
+    positions = report.where_it_matters[ALL].positions
+    print(f"\nIn positions whose moves are not all equally good: {positions} positions\n")
+    if positions:
+        show_table(report.where_it_matters, report.only_outcomes)
+    if report.file is None:
         print("\n--positions FILE keeps these positions, for other agents and for ludus train.")
 
 
-def find_positions(game: Game, file: str | None, count: int | None, seed: int, limit: float) -> Positions:
-    """Those of a file; if there is none yet, new ones, which are put there."""
-    from ludus.grading.drawing import COUNT, draw_positions
-
-    if file is not None and Path(file).exists():
-        return read_positions(Path(file), game)
-    if file is not None and not Path(file).absolute().parent.is_dir():
-        raise BadOption(f"there is no folder {Path(file).parent} to put {Path(file).name} into")
-    with bar("Drawing and solving position") as report:
-
-        def tell(found: int, wanted: int, left_out: int) -> None:
-            report(found, wanted, f"{left_out} not solved in time" if left_out else "")
-
-        positions = draw_positions(game, COUNT if count is None else count, seed, limit, tell)
-    if file is not None:
-        write_positions(Path(file), positions)
-    return positions
-
-
-def told(positions: Positions) -> str:
-    """What is to be known about the positions."""
-    about = positions.about
-    text = f"Positions are from play, half of it random, solved exactly by {about.get('solved_by', 'somebody')}"
+def told(report: GradeReport) -> str:
+    """How the positions were made, in a few sentences."""
+    about = report.positions.about
+    text = (
+        f"Positions are from play, half of it random, solved exactly by {about.get('solved_by', 'an unknown solver')}"
+    )
     if phases := about.get("phases"):
         text += f"; {phases}"
-    left_out: dict[str, int] = about.get("left_out") or {}
-    if left_out:
+    if left_out := about.get("left_out"):
         each = ", ".join(f"{phase} {count}" for phase, count in left_out.items())
         text += f". Left out, as not solved within {about.get('limit', 0):g} s: {each}"
-    if len(positions.known) < about.get("wanted", 0):
-        text += f". There were no more within reach: {len(positions.known)} of {about['wanted']} wanted"
+    if len(report.positions.known) < about.get("wanted", 0):
+        text += f". There were no more within reach: {len(report.positions.known)} of {about['wanted']} wanted"
     return f"{text}."
 
 
-# --- the tables -------------------------------------------------------------------------------------------------------
-
-
-def show_tables(known: Sequence[Known], actions: Sequence[int]) -> None:
-    # Where games are only won, drawn or lost, to keep the outcome is the best possible: one column says both.
-    alike = all(value in (-1.0, 0.0, 1.0) for each in known for value in each.values.values())
-    print("\nIn all positions, with 95 % intervals:\n")
-    _show(grade_moves(known, actions), alike)
-    matters = grade_moves(known, actions, where_it_matters=True)
-    print(f"\nWhere it matters, as not all moves are equally good: {matters[ALL].positions} positions\n")
-    if matters[ALL].positions:
-        _show(matters, alike)
-
-
-def _show(grades: dict[str, Grade], alike: bool) -> None:
+def show_table(grades: dict[str, Grade], only_outcomes: bool) -> None:
+    """A table with a row for each phase. `only_outcomes`: both rates are the same, and share one column."""
     table = new_table()
-    rates = ["kept the outcome = best possible"] if alike else ["kept the outcome", "best possible"]
+    rates = ["kept the outcome = best possible"] if only_outcomes else ["kept the outcome", "best possible"]
     for heading in ("", "positions", *rates, "mean loss"):
         table.add_column(heading, justify="right" if heading else "left")
-    for name, grade in grades.items():
-        shown = [f"{_figure(mean, 100)} %" for mean in (grade.kept, grade.best)[: len(rates)]]
-        table.add_row(name, f"{grade.positions}", *shown, _figure(grade.loss, 1, 3))
+    for name, each in grades.items():
+        shown = [f"{_figure(mean, 100)} %" for mean in (each.kept, each.best)[: len(rates)]]
+        table.add_row(name, f"{each.positions}", *shown, _figure(each.loss, 1, 3))
     print_table(table)
 
 
 def _figure(mean: Mean, times: float, digits: int = 1) -> str:
     middle, low, high = (f"{times * each:.{digits}f}" for each in mean)
     return f"{middle} ({low} to {high})"
-
-
-# --- progress ---------------------------------------------------------------------------------------------------------
-
-
-@contextmanager
-def bar(what: str) -> Iterator[Callable[[int, int, str], None]]:
-    """A bar on a terminal, elsewhere a line now and then: call it with how many are done, of how many, and a note."""
-    console = terminal()
-    if console.is_terminal:
-        columns = (
-            TextColumn("{task.description}"),
-            MofNCompleteColumn(),
-            BarColumn(30),
-            TextColumn("{task.fields[note]}"),
-            TimeElapsedColumn(),
-            TimeRemainingColumn(),
-        )
-        with Progress(*columns, console=console, transient=True) as progress:
-            task = progress.add_task(what, total=None, note="")
-            yield lambda done, total, note: progress.update(task, completed=done, total=total, note=note)
-        return
-    last = time.perf_counter()
-
-    def line(done: int, total: int, note: str) -> None:
-        nonlocal last
-        if time.perf_counter() - last > EVERY:
-            last = time.perf_counter()
-            print(f"{what} {done} of {total}{f', {note}' if note else ''}", file=sys.stderr, flush=True)
-
-    yield line

@@ -1,4 +1,4 @@
-"""`ludus replay`: a recorded game, move by move, with what each agent thought."""
+"""`ludus replay`: a recorded game move by move, with the thoughts of each agent."""
 
 from __future__ import annotations
 
@@ -7,33 +7,40 @@ import sys
 from typing import TYPE_CHECKING
 
 from ludus.agents.human import Quit, read_line
-from ludus.arena.store import Store
-from ludus.errors import LudusError
-from ludus.terminal.ratings import find_results
-from ludus.terminal.show import complain, in_a_row, new_table, print_table, signed, wrapped
+from ludus.api.result import signed
+from ludus.arena.record import positions_of
+from ludus.arena.results import open_results
+from ludus.registry import make
+from ludus.terminal.show import complain, in_a_row, new_table, plain, print_table, wrapped
+from ludus.terminal.trust import with_trust
 
 if TYPE_CHECKING:
     from ludus.arena.record import Thought
-    from ludus.arena.store import StoredGame
+    from ludus.arena.store import Store, StoredGame
     from ludus.game import Game
 
 LISTED = 20
-"""Games in the list of the latest."""
+"""Number of games in the list of the latest games."""
 
 
-def show_replay(given: str, number: int | None, everything: bool) -> None:
-    with Store.open(find_results(given)) as store:
+def show_replay(given: str, number: int | None, everything: bool, trust: bool = False, file: str | None = None) -> None:
+    """Show one recorded game, or list the latest. `file` is the Python file of the game, if it has moved."""
+    with open_results(given) as results:
         if number is None:
-            list_games(store, given)
+            list_games(results, given)
             return
-        stored = store.game(number)
-        rules = next(each for each in store.rules() if each.identity == stored.rules)
+        stored = results.game(number)
+        rules = results.rules_of(stored)
+        if file is not None:
+            game = rules.check(make(file, **rules.spec.options))
+        else:
+            game = with_trust(trust, rules.make)
         with contextlib.suppress(Quit):
-            replay(rules.make(), stored, step=sys.stdin.isatty() and sys.stdout.isatty() and not everything)
+            replay(game, stored, step=sys.stdin.isatty() and sys.stdout.isatty() and not everything)
 
 
 def list_games(store: Store, given: str) -> None:
-    """The latest games."""
+    """The latest games, in a table."""
     latest = store.latest(LISTED)
     if not latest:
         print("No games are recorded yet.")
@@ -62,34 +69,28 @@ def _brief(reason: str) -> str:
 
 
 def replay(game: Game, stored: StoredGame, step: bool) -> None:
-    """All positions; one at a time, where somebody steps through."""
+    """Show all positions of a game; with `step`, one at a time, as the person asks."""
     record = stored.record
     names = [game.player_name(player) for player in range(game.players)]
     who = ", ".join(f"{names[player]}: {label}" for player, label in enumerate(stored.agents))
     print(wrapped(f"Game {stored.number} of {stored.rules}: {who}"))
-    print(f"ended {stored.ended} after {record.seconds:.1f} s, Ludus {stored.code}, start {record.seed}")
-    positions = [game.start(record.seed)]
-    try:
-        for move in record.moves:
-            positions.append(positions[-1].play(move))
-    except LudusError as error:
+    print(plain(f"ended {stored.ended} after {record.seconds:.1f} s, Ludus {stored.code}, start {record.seed}"))
+    positions, error = positions_of(game, record)
+    if error is not None:
         complain(f"the record cannot be played from here on: {error}")
     print(f"\n{positions[0]}")
     at = 0
     while at < len(positions) - 1:
-        if step:
-            at = _ask_where(at, len(positions) - 1)
-        else:
-            at += 1
+        at = _ask_where(at, len(positions) - 1) if step else at + 1
         if at:
             print("\n" + wrapped(f"{at}. {_told(game, stored, at - 1)}"))
         print(f"{positions[at]}")
-    print(f"\n{_ending(game, stored)}")
+    print("\n" + wrapped(_ending(game, stored)))
     print(wrapped(f"Moves: {in_a_row(record.moves)}"))
 
 
 def _ask_where(at: int, last: int) -> int:
-    """Where somebody who steps through wants to go."""
+    """The number of the position that the person wants to see next."""
     while True:
         typed = read_line(f"{at} of {last}> ").lower()
         match typed:
@@ -101,18 +102,19 @@ def _ask_where(at: int, last: int) -> int:
                 return last
             case "q" | "quit":
                 raise Quit
-            case _ if typed.isdecimal() and int(typed) <= last:
+            case _ if typed.isdecimal() and len(typed) < 10 and int(typed) <= last:
                 return int(typed)
         print("Enter: the next move; b: back; a number: go there; e: the end; q: leave")
 
 
 def _told(game: Game, stored: StoredGame, ply: int) -> str:
-    """A ply, and what was thought about it."""
+    """A ply, with the thoughts about it."""
     record = stored.record
     move = record.moves[ply]
     if ply < record.opening:
         return f"{move} (random opening)"
-    return f"{move}  " + "; ".join(_thought(game, stored, each) for each in record.thoughts[ply - record.opening])
+    thoughts = record.thoughts[ply - record.opening : ply - record.opening + 1]
+    return f"{move}  " + "; ".join(_thought(game, stored, each) for found in thoughts for each in found)
 
 
 def _thought(game: Game, stored: StoredGame, thought: Thought) -> str:
@@ -127,6 +129,7 @@ def _thought(game: Game, stored: StoredGame, thought: Thought) -> str:
 
 
 def _ending(game: Game, stored: StoredGame) -> str:
+    """The results of a game, and the fault that ended it, if one did."""
     record = stored.record
     names = [game.player_name(player) for player in range(game.players)]
     results = ", ".join(f"{name} {signed(value)}" for name, value in zip(names, record.values, strict=True))

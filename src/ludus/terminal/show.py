@@ -1,12 +1,13 @@
-"""Small pieces that several commands show: tables, what an agent thought, a bar while it thinks."""
+"""Pieces that several commands show: tables, one-line messages, the thoughts of an agent, progress bars."""
 
 from __future__ import annotations
 
+import shlex
 import sys
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
@@ -14,43 +15,69 @@ from rich.table import Table
 
 if TYPE_CHECKING:
     from ludus.agents import Choice
-    from ludus.agents import Progress as Report
-    from ludus.game import Game, Position
+    from ludus.agents.snapshot import Snapshot
+    from ludus.api.solving import Counted
+    from ludus.game import Game
 
 MOST_OF_A_LINE = 10
-"""How many moves of a principal variation are shown."""
+"""Number of moves of a principal variation that are shown."""
+LONGEST_CELL = 500
+"""Number of characters of a table cell that are shown."""
+LONGEST_TEXT = 100_000
+"""Number of characters of a longer text that are shown."""
+
+
+def plain(text: object, most: int = LONGEST_TEXT) -> str:
+    """Text from a file or an agent, safe to print in one line.
+
+    Control characters, such as the escape codes of terminals, are shown as \\x1b and the like. Longer text is cut.
+    """
+    given = str(text)
+    shown = given if len(given) <= most else f"{given[:most]} ..."
+    if shown.isprintable():
+        return shown
+    return "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in shown)
 
 
 def terminal() -> Console:
-    """Standard output; where it is not a terminal, wide enough that no table is cut."""
+    """Standard output. If it is not a terminal, it is wide enough that no table is cut."""
     console = Console(highlight=False, markup=False)
     return console if console.is_terminal else Console(highlight=False, markup=False, width=240)
 
 
 def complain(message: object) -> None:
-    """One line on standard error, in order with what stands on standard output."""
+    """Print one line on standard error, in order with standard output."""
     sys.stdout.flush()
     print(one_line(message), file=sys.stderr, flush=True)
 
 
 def one_line(message: object) -> str:
-    return " ".join(str(message).split())
+    """A message without line breaks and control characters."""
+    return plain(" ".join(str(message).split()))
 
 
 def wrapped(text: str) -> str:
-    """A line, broken between words to fit the terminal."""
-    console = terminal()
+    """One line of text, broken between words to fit the terminal."""
+    console, text = terminal(), plain(text)
     if not console.is_terminal:
         return text
     return textwrap.fill(text, console.width, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
 
 
+class PlainTable(Table):
+    """A table whose cells may hold text from files."""
+
+    def add_row(self, *cells: Any, **options: Any) -> None:
+        super().add_row(*(plain(each, LONGEST_CELL) if isinstance(each, str) else each for each in cells), **options)
+
+
 def new_table(**options: object) -> Table:
-    return Table(box=None, pad_edge=False, padding=(0, 3, 0, 0), header_style="bold", **options)  # type: ignore[arg-type]
+    """A table without lines."""
+    return PlainTable(box=None, pad_edge=False, padding=(0, 3, 0, 0), header_style="bold", **options)  # type: ignore[arg-type]
 
 
 def print_table(table: Table) -> None:
-    """Without the blanks that fill up its last column."""
+    """Print a table without the blanks that fill its last column."""
     console = terminal()
     with console.capture() as capture:
         console.print(table)
@@ -58,40 +85,25 @@ def print_table(table: Table) -> None:
 
 
 def describe(game: Game) -> str:
-    """A game's title, with its options where it has any."""
-    options = ", ".join(f"{name}={value}" for name, value in options_of(game).items())
+    """The title of a game, with its options."""
+    options = ", ".join(f"{name}={value}" for name, value in game.options_in_use().items())
     return f"{game.title} ({options})" if options else game.title
 
 
-def options_of(game: Game) -> dict[str, object]:
-    settings = getattr(game, "settings", None)
-    return dict(vars(settings)) if settings is not None else game.options_in_use()
+def typed(game: Game) -> str:
+    """A game as it is typed on the command line: its source, and the options that are not the default."""
+    spec, usual = game.spec, type(game).options()
+    options = [f"--option={name}={value}" for name, value in spec.options.items() if value != usual.get(name)]
+    return shlex.join([spec.source, *options])
 
 
 def in_a_row(moves: Sequence[str]) -> str:
-    """Moves one after the other, told apart where they hold spaces."""
+    """Moves in one line, separated by semicolons if they contain spaces."""
     return ("; " if any(" " in move for move in moves) else " ").join(moves)
 
 
-def signed(value: float) -> str:
-    return f"{value:+g}" if value else "0"
-
-
-def winner(position: Position) -> str:
-    """How a game ended."""
-    game, values = position.game, position.values
-    names = [game.player_name(player) for player in range(game.players)]
-    if game.players == 2 and game.zero_sum:
-        if values[0] == 0:
-            return "It is a draw."
-        best = int(values[1] > values[0])
-        by = "" if values[best] == 1 else f" by {values[best]:g}"
-        return f"{names[best]} wins{by}."
-    return "Results: " + ", ".join(f"{name} {signed(value)}" for name, value in zip(names, values, strict=True)) + "."
-
-
 def confidence(game: Game, choice: Choice) -> str:
-    """What the agent expects, in words; empty where it has no idea."""
+    """The result that an agent expects, in words; empty if it expects none."""
     value = choice.value
     if value is None:
         return ""
@@ -106,7 +118,7 @@ def confidence(game: Game, choice: Choice) -> str:
 
 
 def thoughts(game: Game, choice: Choice) -> str:
-    """The same with the line that the agent foresees, and the work that it took."""
+    """The result that an agent expects, its principal variation, and the work that they took."""
     parts = [confidence(game, choice)] if choice.value is not None else []
     if len(choice.line) > 1:
         more = " ..." if len(choice.line) > MOST_OF_A_LINE else ""
@@ -119,22 +131,22 @@ def thoughts(game: Game, choice: Choice) -> str:
 
 
 @contextmanager
-def thinking(console: Console, what: str) -> Iterator[Report | None]:
-    """A bar that fills while an agent thinks, and goes when it is done; on a terminal only."""
+def thinking(console: Console, what: str) -> Iterator[Callable[[Snapshot], None] | None]:
+    """A bar that fills with the snapshots of a thinking agent; None if there is no terminal."""
     if not console.is_terminal:
         yield None
         return
     columns = TextColumn("{task.description}"), BarColumn(30), TimeElapsedColumn()
     with Progress(*columns, console=console, transient=True) as bar:
-        task = bar.add_task(what, total=None)  # without a budget, it only goes to and fro
-        yield lambda part: bar.update(task, total=1.0, completed=part)
+        task = bar.add_task(what, total=None)  # before the first snapshot, the total is unknown
+        yield lambda snapshot: bar.update(task, total=1.0, completed=snapshot.fraction or 0.0)
 
 
 @contextmanager
-def counting(console: Console, what: str) -> Iterator[Report | None]:
-    """A count of positions that runs while something is searched; on a terminal only."""
+def counting(console: Console, what: str) -> Iterator[Callable[[Counted], None] | None]:
+    """A running count of positions during a search; None if there is no terminal."""
     if not console.is_terminal:
         yield None
         return
     with console.status(what) as status:
-        yield lambda count: status.update(f"{what}: {count:,.0f} positions")
+        yield lambda counted: status.update(f"{what}: {counted.positions:,} positions")

@@ -1,4 +1,4 @@
-"""`ludus games`, `solve`, `perft` and `bench`: the work is done elsewhere, here it is shown."""
+"""The output of `ludus games`, `solve`, `perft`, `bench` and `check`."""
 
 from __future__ import annotations
 
@@ -8,13 +8,17 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ludus import registry
-from ludus.terminal.show import counting, describe, new_table, print_table, signed, terminal, winner
+from ludus.api.result import in_words as result_in_words
+from ludus.api.result import signed
+from ludus.api.solving import perft, solve
+from ludus.terminal.show import counting, describe, new_table, print_table, terminal
 
 if TYPE_CHECKING:
     from ludus.game import Game, Position
 
 
 def show_games() -> None:
+    """The built-in games in a table."""
     table = new_table()
     for heading in ("name", "title", "players", "options", "what it is"):
         table.add_column(heading, overflow="fold")
@@ -26,26 +30,24 @@ def show_games() -> None:
         table.add_row(name, kind.title, players, options, about[0].removeprefix(f"{kind.title}: "))
     print_table(table)
     print(
-        "\nOptions follow a game's name: ludus play connect4 --option rows=5 --option columns=6\n"
-        "A game of your own is one Python file, and goes wherever a name does: ludus play path/to/mygame.py\n"
-        "Those of OpenSpiel, where it is installed, by their name there: ludus play 'openspiel:hex(board_size=5)'"
+        "\nOptions of a game: ludus play connect4 --option rows=5 --option columns=6\n"
+        "A game of your own is one Python file, named by its path: ludus play path/to/mygame.py\n"
+        "Games of OpenSpiel, if it is installed: ludus play 'openspiel:hex(board_size=5)'"
     )
 
 
-# --- solve, perft, bench ----------------------------------------------------------------------------------------------
-
-
 def show_solution(position: Position, limit: float | None, memory: int) -> None:
-    from ludus.search.solver import prepare, solve
+    """The exact value of a position and of each of its moves."""
+    from ludus.search.solver import prepare
 
     game = position.game
-    prepare(position, memory)  # or refuse, before anything is shown
+    prepare(position, memory)  # refuses unsuitable games before anything is shown
     print(f"{describe(game)}\n\n{position}\n")
     if position.is_over:
-        print(f"The game is over. {winner(position)}")
+        print(f"The game is over. {result_in_words(game, position.values)}")
         return
     with counting(terminal(), "Solving") as report:
-        solution = solve(position, limit=limit, memory=memory, progress=report)
+        solution = solve(position, limit, memory, report)
     mover = game.player_name(position.to_move)
     print(f"{mover} to move: {in_words(solution.value)} with perfect play")
     table = new_table()
@@ -63,24 +65,28 @@ def show_solution(position: Position, limit: float | None, memory: int) -> None:
 
 
 def in_words(value: float) -> str:
+    """A value between -1 and 1, in words."""
     return {1.0: "a win", 0.0: "a draw", -1.0: "a loss"}.get(value, f"worth {value:+.3f}")
 
 
 def show_perft(position: Position, depth: int) -> None:
-    from ludus.search.perft import perft
-
+    """The number of lines of play at each depth, as they are counted."""
     print(f"{describe(position.game)}: {position.text}")
     print(f"{'depth':>5}  {'lines of play':>20}  {'seconds':>9}  {'a second':>16}")
-    perft(position, 1)  # compiles, so that the times are those of counting
+    perft(position, 1)  # compiles, so that the times below do not contain it
     for plies in range(1, depth + 1):
         began = time.perf_counter()
         with counting(terminal(), f"Counting {plies} plies deep") as report:
             count = perft(position, plies, report)
         took = time.perf_counter() - began
+        if count == 0:
+            print(f"Every game ends within {plies - 1} plies from here.")
+            return
         print(f"{plies:>5}  {count:>20,}  {took:>9.3f}  {count / max(took, 1e-9):>16,.0f}", flush=True)
 
 
 def show_bench(games: Sequence[Game], seconds: float) -> None:
+    """The speed of this machine, figure by figure."""
     import platform
 
     from ludus import __version__
@@ -90,7 +96,7 @@ def show_bench(games: Sequence[Game], seconds: float) -> None:
     cores = cpu_count()
     print(
         f"Ludus {__version__}, Python {platform.python_version()}, "
-        f"{platform.machine()}, {cores} processor{'s' * (cores != 1)}"
+        f"{platform.machine()}, {cores} CPU core{'s' * (cores != 1)}"
     )
     for game in games:
         print(f"\n{describe(game)}", flush=True)
@@ -99,7 +105,7 @@ def show_bench(games: Sequence[Game], seconds: float) -> None:
 
 
 def show_check(game: Game | str, games: int, seed: int) -> bool:
-    """Does a game keep its promises? Says so, or says which one it breaks, and where."""
+    """Check a game and show the outcome: a summary, or the promise that it breaks. Returns True if it breaks none."""
     from ludus.testing import BrokenPromise, check_game
 
     try:

@@ -1,26 +1,36 @@
-"""`ludus train`: the plan before a run, the live view during it, and how to go on after it."""
+"""`ludus train`: shows the events of a training; Ctrl-C stops it."""
 
 from __future__ import annotations
 
 import dataclasses
-import signal
-import time
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rich.live import Live
 
-from ludus.errors import BadOption
-from ludus.runs.config import Config, read_toml, with_settings
-from ludus.terminal.show import describe, new_table, print_table, terminal
+from ludus.runs.config import Config
+from ludus.terminal.interrupt import ctrl_c_stops
+from ludus.terminal.show import describe, new_table, print_table, terminal, typed
+from ludus.terminal.trust import with_trust
+from ludus.training.events import (
+    BudgetAssumed,
+    Evaluated,
+    IterationDone,
+    Measuring,
+    Planned,
+    Resumed,
+    RunOpened,
+    TrainingFinished,
+    TrainingStopped,
+)
+from ludus.training.tensorboard import FOLDER, TensorBoardLog
 
 if TYPE_CHECKING:
     from ludus.game import Game
     from ludus.runs.run import Run
-    from ludus.train.preflight import Measured
-    from ludus.train.trainer import Report, Trainer
-
-RECIPES = Path(__file__).parent.parent / "runs" / "recipes"
+    from ludus.training.events import TrainingEvent
+    from ludus.training.trainer import Report
 
 
 def show_settings() -> None:
@@ -33,186 +43,122 @@ def show_settings() -> None:
     print_table(table)
 
 
-def start_training(
-    game: Game | None,
-    folder: str | None,
-    resume: str | None,
-    recipe: str | None,
-    given: list[str],
-    minutes: float | None,
-    games: int | None,
-    steps: int | None,
-    start: str | None = None,
-    tensorboard: bool = False,
-) -> Run:
-    for name, value in (("--minutes", minutes), ("--games", games), ("--steps", steps)):
-        if value is not None and value <= 0:
-            raise BadOption(f"{name} must be above 0, not {value:g}")
-    if resume is not None:
-        if recipe or folder or given or start:
-            raise BadOption("--resume goes on with the settings of the run: no --recipe, --run, --set or --from")
-        from ludus.runs.run import Run
+def run_training(game: Game | None, *, tensorboard: bool = False, trust: bool = False, **options: Any) -> Run:
+    """Train with a live view. `options` are passed to `ludus.train`."""
+    from ludus.training.session import train
 
-        run = Run.open(Path(resume), game)
-    else:
-        run = _new_run(game, folder, recipe, given, minutes, games, steps, start)
-    train(run, minutes, games, steps, Board(run) if tensorboard else None)
-    return run
+    listeners: list[Any] = [TensorBoardLog()] if tensorboard else []
+    with TrainingView(tensorboard) as view, ctrl_c_stops() as stop:
+        listeners.append(view)
+
+        def show(event: TrainingEvent) -> None:
+            for listener in listeners:
+                listener(event)
+
+        return with_trust(trust, lambda trust: train(game, trust=trust, **options, on_event=show, stop=stop))
 
 
-def _new_run(
-    game: Game | None,
-    folder: str | None,
-    recipe: str | None,
-    given: list[str],
-    minutes: float | None,
-    games: int | None,
-    steps: int | None,
-    start: str | None,
-) -> Run:
-    from ludus.registry import make
-    from ludus.runs.run import Run, first_weights
-    from ludus.train.preflight import measure, plan, settings_for
+class TrainingView:
+    """Shows the events of a training: a table that changes on a terminal, elsewhere a line for each iteration."""
 
-    settings: dict[str, Any] = {}
-    if recipe is not None:
-        name, options, settings = read_toml(find_recipe(recipe))
-        if game is None and name is not None:
-            game = make(name, **options)
-    if start is not None:
-        game, inherited = _begin_from(start, game)
-        settings = {**inherited, **settings}
-    if game is None:
-        raise BadOption("name a GAME to train, or a --recipe, or a run to --resume; see ludus train --help")
-    for text in given:
-        key, equals, value = text.partition("=")
-        if not equals:
-            raise BadOption(f"--set takes name=value, not {text!r}")
-        settings[key.strip()] = value.strip()
-    config = with_settings(Config(), {**settings_for(game), **settings})
-    if config.initial_run:
-        first_weights(config.initial_run, game, config.make_network(game))  # they must fit, before anything is measured
-    where = Path(folder) if folder else Path("runs") / f"{game.name}-{time.strftime('%Y%m%d-%H%M%S')}"
-    if (where / "config.toml").exists():
-        raise BadOption(f"{where} holds a run already: ludus train --resume {where} goes on with it")
-    if minutes is None and games is None and steps is None:
-        minutes = 10.0
-        print("No budget given: planning for 10 minutes; Ctrl-C stops sooner, --resume goes on.")
-    measured = measure(game, config)
-    config = plan(config, measured, None if minutes is None else 60 * minutes, games, steps)
-    _show_plan(game, config, measured, where)
-    return Run.create(where, game, config)
+    def __init__(self, tensorboard: bool = False) -> None:
+        """With `tensorboard`, print the command that shows its files."""
+        self.console = terminal()
+        self.tensorboard = tensorboard
+        self.opened = ExitStack()
+        self.status: Any = None
+        self.live: Live | None = None
+        self.left = 0.0
+        self.report: Report | None = None
+        self.outcomes_kept: float | None = None
+
+    def __enter__(self) -> TrainingView:
+        return self
+
+    def __exit__(self, *failure: object) -> None:
+        self.opened.close()
+
+    def __call__(self, event: TrainingEvent) -> None:
+        if isinstance(event, BudgetAssumed):
+            print(f"No budget given: planning for {event.minutes:g} minutes; Ctrl-C stops sooner, --resume goes on.")
+        elif isinstance(event, Measuring):
+            self._show_measuring(event)
+        elif isinstance(event, Planned):
+            self._close()
+            show_plan(event)
+        elif isinstance(event, RunOpened):
+            if self.tensorboard:
+                print(f"tensorboard --logdir {event.run.folder / FOLDER}")
+        elif isinstance(event, Resumed):
+            spent = clock(event.seconds)
+            print(f"Going on from iteration {event.iteration}: {event.rows:,} rows, {spent} of training")
+        elif isinstance(event, IterationDone):
+            self._show_iteration(event)
+        elif isinstance(event, Evaluated):
+            self._show_evaluation(event)
+        elif isinstance(event, TrainingStopped | TrainingFinished):
+            self._close()
+            if isinstance(event, TrainingStopped):
+                own = " --trust" if event.run.game.digest else ""
+                print(f"Stopped after iteration {event.iteration}. Go on: ludus train --resume {event.run.folder}{own}")
+            print(f"Play against it: ludus play {typed(event.run.game)} --against zero:{event.run.folder}")
+
+    def _close(self) -> None:
+        """Stop the live display; later output appears below it."""
+        self.opened.close()
+        self.status = self.live = None
+
+    def _show_measuring(self, event: Measuring) -> None:
+        if not self.console.is_terminal:
+            return
+        if self.status is None:
+            self.status = self.opened.enter_context(self.console.status(""))
+        self.status.update(f"Measuring this machine: {event.what} ...")
+
+    def _show_iteration(self, event: IterationDone) -> None:
+        self.report, self.left = event.report, event.seconds_left
+        if not self.console.is_terminal:
+            print(show_line(event.report), flush=True)
+            return
+        if self.live is None:
+            self.live = self.opened.enter_context(Live(console=self.console, refresh_per_second=4, transient=False))
+        self.live.update(make_table(event.report, event.seconds_left, self.outcomes_kept))
+
+    def _show_evaluation(self, event: Evaluated) -> None:
+        self.outcomes_kept = event.outcomes_kept
+        if self.live is not None and self.report is not None:
+            self.live.update(make_table(self.report, self.left, self.outcomes_kept))
 
 
-def _begin_from(name: str, game: Game | None) -> tuple[Game, dict[str, Any]]:
-    """The game, that of another run where none is given, and the settings of one that begins with its weights."""
-    from ludus.runs.files import BadRun
-    from ludus.runs.run import NETWORK, open_run
-
-    run, checkpoint = open_run(name, game)
-    if checkpoint is None and not run.checkpoints():
-        raise BadRun(f"{run.folder} has no checkpoint yet")
-    at = run.checkpoints()[-1] if checkpoint is None else checkpoint
-    network = {key: getattr(run.config, key) for key in NETWORK}
-    return run.game, {**network, "initial_run": f"{run.folder.resolve()}@{at}"}
-
-
-def find_recipe(name: str) -> Path:
-    if name.endswith(".toml"):
-        return Path(name)
-    path = RECIPES / f"{name}.toml"
-    if not path.is_file():
-        known = ", ".join(sorted(file.stem for file in RECIPES.glob("*.toml")))
-        raise BadOption(f"no recipe is called {name!r}; there are {known}, or a file that ends in .toml")
-    return path
-
-
-def _show_plan(game: Game, config: Config, measured: Measured, folder: Path) -> None:
-    per_row = measured.seconds_a_row(config)
-    print(f"{describe(game)}: {config.network} network, {measured.parameters:,} parameters, into {folder}")
+def show_plan(event: Planned) -> None:
+    """Show the figures of the preflight, and the expected speed and duration of the run."""
+    config, measured = event.config, event.measured
+    trees = "; the trees grow on the GPU" if measured.trees_on_gpu else ""
+    if measured.why_not_on_gpu:
+        trees = f"; the trees stay on the CPU: {measured.why_not_on_gpu}"
+    print(f"{describe(event.game)}: {config.network} network, {measured.parameters:,} parameters, into {event.folder}")
     print(
         f"This machine: {measured.evaluations:,.0f} evaluations/s, {measured.simulations:,.0f} simulations/s in "
         f"self-play, {measured.learned:,.0f} rows/s learned; {measured.workers} threads to play, "
-        f"{measured.learner_threads} to learn{measured.trees}"
+        f"{measured.learner_threads} to learn{trees}"
     )
+    expected = clock(measured.seconds_per_row(config) * config.planned_rows)
+    memory = measured.memory(config) >> 20
     print(
-        f"Expected: {measured.games_an_hour(config):,.0f} games/hour at first, at most {measured.memory >> 20:,} MB; "
-        f"{config.planned_rows:,} rows in {clock(per_row * config.planned_rows)}"
+        f"Expected: {measured.games_per_hour(config):,.0f} games/hour at first, at most {memory:,} MB; "
+        f"{config.planned_rows:,} rows in {expected}"
     )
 
 
 def clock(seconds: float) -> str:
+    """A duration as 1:02:03 or 2:03."""
     minutes, rest = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02d}:{rest:02d}" if hours else f"{minutes}:{rest:02d}"
 
 
-def train(run: Run, minutes: float | None, games: int | None, steps: int | None, board: Board | None = None) -> None:
-    """Until a budget is spent, or somebody presses Ctrl-C."""
-    from ludus.train.trainer import Trainer
-
-    interrupted = False
-
-    def interrupt(*_: Any) -> None:
-        nonlocal interrupted
-        interrupted = True
-
-    trainer = Trainer(run)
-    known = run.whole_checkpoint()
-    if known is not None:
-        trainer.restore(known)
-        print(f"Going on from iteration {known}: {trainer.window.total:,} rows, {clock(trainer.seconds)} of training")
-    if minutes is None and games is None and steps is None:
-        minutes = 10.0 + trainer.seconds / 60
-    planned = None if minutes is None else 60 * minutes
-
-    def over() -> bool:
-        return (
-            (planned is not None and trainer.seconds >= planned)
-            or (games is not None and sum(worker.finished for worker in trainer.workers) >= games)
-            or (steps is not None and trainer.learner.steps >= steps)
-        )
-
-    console = terminal()
-    graded: float | None = None
-    before = signal.signal(signal.SIGINT, interrupt)
-    try:
-        with Live(console=console, refresh_per_second=4, transient=False) as live:
-            while not over() and not interrupted:
-                report = trainer.iterate(lambda: interrupted)
-                if report is None:
-                    break
-                if trainer.iteration % run.config.checkpoint_every == 0 or over():
-                    trainer.save(wait=False)
-                if board is not None:
-                    board.add(report)
-                graded = graded if report.graded is None else report.graded
-                if console.is_terminal:
-                    live.update(_table(report, time_left(trainer, planned, games, steps), graded))
-                else:
-                    print(_line(report), flush=True)
-    finally:
-        try:
-            trainer.finish()
-        finally:
-            signal.signal(signal.SIGINT, before)
-    if interrupted:
-        print(f"Stopped after iteration {trainer.iteration}. Go on: ludus train --resume {run.folder}")
-    print(f"Play against it: ludus play {run.game.name} --against zero:{run.folder}")
-
-
-def time_left(trainer: Trainer, seconds: float | None, games: int | None, steps: int | None) -> float:
-    """Until the budget is spent, if it goes on as it went so far."""
-    if seconds is not None:
-        return max(0.0, seconds - trainer.seconds)
-    if games is not None:
-        done = sum(worker.finished for worker in trainer.workers) / games
-    else:
-        done = trainer.learner.steps / max(1, steps or 1)
-    return trainer.seconds * (1 / min(1.0, done) - 1) if done > 0 else 0.0
-
-
-def _line(report: Report) -> str:
+def show_line(report: Report) -> str:
+    """An iteration in one line."""
     rating = "" if report.rating is None else f"  rating {report.rating:5.0f}"
     return (
         f"{report.iteration:5d}  {clock(report.seconds):>8}  {report.games:9,} games  {report.rows:11,} rows  "
@@ -222,7 +168,8 @@ def _line(report: Report) -> str:
     )
 
 
-def _table(report: Report, left: float, graded: float | None) -> Any:
+def make_table(report: Report, left: float, outcomes_kept: float | None) -> Any:
+    """An iteration as a table, with the latest evaluation."""
     table = new_table(show_header=False)
     table.add_row("time", clock(report.seconds), "time left", clock(left))
     table.add_row("iteration", f"{report.iteration}", "steps", f"{report.steps:,}")
@@ -234,49 +181,18 @@ def _table(report: Report, left: float, graded: float | None) -> Any:
     table.add_row("policy loss", f"{report.losses.policy:.3f}", "value loss", f"{report.losses.value:.3f}")
     if report.rating is not None:
         table.add_row("rating", f"{report.rating:.0f}", "", "Elo above the untrained network")
-    if graded is not None:
-        table.add_row("outcomes kept", f"{100 * graded:.1f} %", "by", "the network alone")
+    if outcomes_kept is not None:
+        table.add_row("outcomes kept", f"{100 * outcomes_kept:.1f} %", "by", "the network alone")
     return table
 
 
-class Board:
-    """The log for TensorBoard as well, in the run's folder."""
+def show_export(run: str, file: str, trust: bool = False) -> None:
+    """Write a run's network as ONNX, and say what was written."""
+    from ludus.runs.export import export_onnx
 
-    def __init__(self, run: Run):
-        try:
-            from torch.utils.tensorboard import SummaryWriter
-        except ImportError:
-            raise BadOption("--tensorboard needs one more package: pip install tensorboard") from None
-        self.writer: Any = SummaryWriter(str(run.folder / "tensorboard"))
-        print(f"tensorboard --logdir {run.folder / 'tensorboard'}")
-
-    def add(self, report: Report) -> None:
-        for name, value in report.line().items():
-            if isinstance(value, int | float) and name != "iteration":
-                self.writer.add_scalar(name, value, report.iteration)
-        self.writer.flush()
-
-
-def export_onnx(run: str, file: str) -> None:
-    """Write a run's network as ONNX, and compare what both say about random planes."""
-    import numpy as np
-
-    from ludus.nets.engines import OnnxEngine, TorchEngine
-    from ludus.nets.onnx import write_onnx
-    from ludus.runs.files import write_bytes, write_whole
-    from ludus.runs.run import open_run
-
-    opened, checkpoint = open_run(run)
-    network, facts = opened.load_player(checkpoint)
-    model = write_onnx(network)
-    planes = np.random.default_rng(0).random((64, *network.sizes.observation), np.float32)
-    answers = []
-    for engine in (OnnxEngine(), TorchEngine()):
-        engine.load(network)
-        answers.append(engine.run(planes))
-    apart = max(float(np.abs(mine - theirs).max()) for mine, theirs in zip(*answers, strict=True))
-    if not apart < 1e-3:
-        raise BadOption(f"the ONNX model and PyTorch differ by {apart:g}: nothing was written")
-    write_whole(Path(file), lambda path: write_bytes(path, model))
-    print(f"{file}: {len(model):,} bytes, iteration {facts['iteration']}; differs from PyTorch by at most {apart:.1g}")
-    print(f"Input planes [K, {', '.join(map(str, network.sizes.observation))}]; outputs policy and values")
+    done = with_trust(trust, lambda trust: export_onnx(run, Path(file), trust))
+    print(
+        f"{done.file}: {done.bytes:,} bytes, iteration {done.iteration}; "
+        f"differs from PyTorch by at most {done.difference:.1g}"
+    )
+    print(f"Input planes [K, {', '.join(map(str, done.observation))}]; outputs policy and values")

@@ -1,4 +1,4 @@
-"""check_game: what every game promises, as a test that anyone can run on their own.
+"""check_game: a test of the contract that every game keeps, for the authors of games.
 
     from ludus.testing import check_game
 
@@ -7,11 +7,11 @@
 Random games are played in plain Python, in machine code and in machine code with bounds checks, side by side with the
 same choices. The first broken promise raises `BrokenPromise`, with the position and the moves that led to it.
 
-What is caught when a game writes outside its arrays: plain Python raises IndexError, with the line to blame. Where only
-the machine code leaves an array, since its numbers do not overflow where NumPy's do, the bounds checks raise. What they
-do not see (an index into `.flat`) changes the margin around each array that is handed over. A negative index is none of
-these: it counts from the end of the same array, in Python as in machine code, and harms nothing else. Where it was a
-mistake it mostly shows all the same, as `actions` arrives full of impossible ids and `values` full of NaN.
+Writes outside an array are found in three ways. Plain Python raises IndexError, with the line of the error. If only the
+machine code leaves an array, because its integers overflow differently from NumPy's, the bounds checks raise. Writes
+that bounds checks miss (an index into `.flat`) change the margins around each array. A negative index is not found
+directly: it counts from the end of the same array, in Python as in machine code. If it is a mistake, it usually leaves
+impossible ids in `actions`, or NaN in `values`, which are filled with them before each call.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ludus import rules as generic
-from ludus.errors import LudusError, describe_error
+from ludus.errors import LudusError, Unsuitable, describe_error
 from ludus.game import Game
 from ludus.registry import make
 from ludus.rules import REQUIRED, SIGNATURES
@@ -51,7 +51,7 @@ __all__ = ["BrokenPromise", "Report", "check_game"]
 
 @dataclass(frozen=True)
 class Report:
-    """What `check_game` did with a game that keeps its promises."""
+    """The result of `check_game` for a game that keeps its promises."""
 
     game: str
     games: int
@@ -59,7 +59,7 @@ class Report:
     seconds: float
     checked: tuple[str, ...]
     skipped: tuple[str, ...]
-    """What could not be checked because the game has none of it."""
+    """Checks that were skipped because the game does not define the optional function."""
 
     def __str__(self) -> str:
         lines = [
@@ -71,16 +71,17 @@ class Report:
 
 
 def check_game(game: Game | str | os.PathLike[str], games: int = 20, seed: int = 0) -> Report:
-    """Play random games and raise BrokenPromise at the first thing that breaks the contract of `ludus.rules`.
+    """Play random games and raise BrokenPromise at the first breach of the contract of `ludus.rules`.
 
-    `game` is a game, or a name or file as `ludus.make` takes it. The same seed plays the same games.
+    `game` is a game, or a name or file for `ludus.make`. The same seed plays the same games.
     """
     began = time.perf_counter()
     made = copy.copy(game) if isinstance(game, Game) else _make(game)
-    made.compiled = False  # positions are looked at in plain Python; the machine code runs beside it
+    made.compiled = False  # positions are read in plain Python; the machine code runs beside it
     check_declarations(made)
+    check_spec(made)
     run, fingerprints = Lockstep(made, seed), Fingerprints()
-    play_game(run, fingerprints, 0)  # what is wrong in plain Python is found before anything is compiled
+    play_game(run, fingerprints, 0)  # errors in plain Python are found before anything is compiled
     run.compile()
     positions = sum(play_game(run, fingerprints, number) for number in range(games))
     checked, skipped = _summary(run)
@@ -88,7 +89,7 @@ def check_game(game: Game | str | os.PathLike[str], games: int = 20, seed: int =
 
 
 def play_game(run: Lockstep, fingerprints: Fingerprints, number: int) -> int:
-    """One random game in all ways, every position checked; returns how many there were."""
+    """Play one random game in all ways and check every position; returns the number of positions."""
     game = run.game
     tables = [table.copy() for table in arrays_in(game.rules)]
     run.begin(number)
@@ -122,7 +123,7 @@ def _check_position(run: Lockstep, fingerprints: Fingerprints, facts: Facts) -> 
     if run.game.has("fingerprint"):
         for states in (run.plain.states, *images):
             fingerprints.check(run, states)
-        if not facts.over:  # a sibling of the next position, to meet more that are alike
+        if not facts.over:  # a sibling of the next position, so that more similar positions are compared
             sibling = run.plain.states.copy()
             with run.blame("play", run.plain):
                 run.plain.call("step", sibling, pick(run, facts))
@@ -132,23 +133,23 @@ def _check_position(run: Lockstep, fingerprints: Fingerprints, facts: Facts) -> 
 def _summary(run: Lockstep) -> tuple[list[str], list[str]]:
     game = run.game
     checked = [
-        "the functions and sizes are there",
+        "the functions and sizes are there; the options make the same game again",
         "reset writes the whole state, and the same one for the same seed",
-        "legal gives distinct ids in range, at least one for someone, no more than most_legal",
+        "legal gives distinct ids in range, at least one to a player, no more than most_legal",
         f"outcome writes every value, from -1 to 1{', adding up to 0' if game.zero_sum else ''}",
         "no game is longer than longest; the same moves lead to the same states",
-        "asking changes nothing; nothing is written outside",
-        "text and notation are read as they were written; nonsense is refused; JSON can be written",
+        "queries do not change the state; nothing is written outside the arrays",
+        "text and notation are read as they were written; invalid text is refused; JSON can be written",
     ]
     if game.simultaneous:
-        checked.append("where everyone moves, all that for each player")
+        checked.append("all of that for each player, where everyone moves")
     skipped: list[str] = []
     for name, has in (
         ("machine code does what plain Python does", bool(run.native)),
         ("observe", game.has("observe")),
         ("places, in range and distinct", game.places is not None),
         ("graph", game.has("graph")),
-        (f"symmetry, {game.symmetries} of them", game.has("symmetry") and game.symmetries > 1),
+        (f"symmetry, {game.symmetries} in all", game.has("symmetry") and game.symmetries > 1),
         ("heuristic", game.has("heuristic")),
         ("fingerprint", game.has("fingerprint")),
     ):
@@ -158,7 +159,7 @@ def _summary(run: Lockstep) -> tuple[list[str], list[str]]:
     return checked, skipped
 
 
-# --- What can be seen without playing ---------------------------------------------------------------------------------
+# --- Checks without playing -------------------------------------------------------------------------------------------
 
 
 def _make(name: str | os.PathLike[str]) -> Game:
@@ -173,7 +174,7 @@ def _make(name: str | os.PathLike[str]) -> Game:
 
 
 def check_declarations(game: Game) -> None:
-    """The functions of the rules, and the sizes that setup() sets."""
+    """Check the functions of the rules, and the sizes that setup() sets."""
 
     def need(condition: object, promise: str) -> None:
         if not condition:
@@ -232,8 +233,25 @@ def check_declarations(game: Game) -> None:
     need(game.graph is not None or not game.has("graph"), "graph is there, so setup() must set self.graph, its sizes")
 
 
+def check_spec(game: Game) -> None:
+    """Check that the spec makes the same game again. A class that is not in a file of its own has no spec."""
+    try:
+        spec = game.spec
+    except Unsuitable:
+        return
+    try:
+        again = make(spec).identity
+    except LudusError as error:
+        again = f"an error: {error}"
+    if again != game.identity:
+        raise BrokenPromise(
+            f"{type(game).__name__}: options_in_use() must give the options that make the game again; "
+            f"{dict(spec.options)} make {again}, not {game.identity}"
+        )
+
+
 def check_places(game: Game, need: Callable[[object, str], None]) -> None:
-    """Where the actions are, and which plane is the board, if the game says so."""
+    """Check `places` and `mask`, if the game sets them."""
     shape = game.observation
     boards = shape is not None and len(shape) == 3
     planes, rows, columns = shape if boards else (0, 0, 0)  # type: ignore[misc]

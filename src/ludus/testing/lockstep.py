@@ -1,4 +1,4 @@
-"""One game run in three ways side by side, and what to say when they part: the ground that ludus.testing stands on."""
+"""One game run in three ways side by side, and the messages when they differ: the basis of ludus.testing."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class BrokenPromise(AssertionError):
-    """A game does not keep its contract. The first line says which promise is broken, the rest shows where."""
+    """A game breaks its contract. The first line names the broken promise, the rest shows the position."""
 
     __module__ = "ludus.testing"
 
@@ -71,7 +71,7 @@ PLAIN = {
 
 @cache
 def kernels() -> dict[str, Any]:
-    """The same, compiled."""
+    """The functions of PLAIN, compiled."""
     from ludus import native
 
     return {name: native.STEPPING.get(name) or native.kernel(function) for name, function in PLAIN.items()}
@@ -81,7 +81,7 @@ def kernels() -> dict[str, Any]:
 
 
 class Guarded:
-    """An array in the middle of a larger one, whose margins tell whether anything was written outside."""
+    """An array in the middle of a larger one. A change of the margins shows a write outside the array."""
 
     def __init__(self, whole: NDArray[Any], margin: int, shape: tuple[int, ...] | None = None):
         self.bytes = whole.view(np.uint8).reshape(-1)
@@ -96,7 +96,7 @@ class Guarded:
 
 
 def guarded(shape: tuple[int, ...], kind: Any, fill: float) -> Guarded:
-    """An array of numbers, all the same, between margins."""
+    """An array filled with one number, between margins."""
     made = Guarded(np.empty(math.prod(shape) + 128, kind), 64, shape)
     made.array[...] = fill
     return made
@@ -127,7 +127,7 @@ def scramble(states: NDArray[Any], choose: np.random.Generator) -> None:
 
 
 class Way:
-    """Plain Python, machine code, or machine code with bounds checks; and the state of the game being played."""
+    """One way to run the rules (plain Python, machine code, machine code with bounds checks), with its own state."""
 
     def __init__(self, game: Game, label: str, rules: Any, functions: dict[str, Any]):
         self.game, self.label, self.rules, self.functions = game, label, rules, functions
@@ -160,17 +160,17 @@ class Lockstep:
         self.plain = Way(game, "plain Python", game.rules, PLAIN)
         self.native: list[Way] = []
         self.not_native = ""
-        """Why there is no machine code."""
+        """The reason why there is no machine code."""
         self.line: list[NDArray[np.int32]] = []
         """The actions played: one id, or one for each player where everyone moves."""
         self.told: list[str] = []
-        """The same for people."""
+        """The actions played, in notation."""
         self.shown = game.new_states(1)
         """The position to show when a promise is broken."""
         self.view = "the position"
 
     def compile(self) -> None:
-        """Run in machine code too from now on."""
+        """From now on, run the machine code too."""
         from ludus import native
 
         try:
@@ -192,7 +192,7 @@ class Lockstep:
         self.number, self.line, self.told = number, [], []
 
     def step(self, joint: NDArray[np.int32]) -> list[Guarded]:
-        """The next states, in all ways; the game stays where it is."""
+        """The next states, in all ways. The current states do not change."""
         told = self.tell(joint)
         name = "play" if len(joint) == 1 else "play_together"
         after = []
@@ -211,14 +211,14 @@ class Lockstep:
         return after
 
     def advance(self, joint: NDArray[np.int32], after: list[Guarded]) -> None:
-        """Go on to the next states."""
+        """Make `after` the current states."""
         self.told.append(self.tell(joint))
         self.line.append(joint)
         for way, guarded in zip(self.ways, after, strict=True):
             way.guarded = guarded
         self.shown = self.plain.states.copy()
 
-    # --- Saying what is wrong ---------------------------------------------------------------------------------------
+    # --- Error messages -----------------------------------------------------------------------------------------------
 
     def broken(self, promise: str) -> BrokenPromise:
         return BrokenPromise(f"{self.game.name}: {promise}", self.place())
@@ -258,14 +258,14 @@ class Lockstep:
 
     @contextmanager
     def seen_as(self, view: str) -> Iterator[None]:
-        """Say of what this is a picture, if a promise is broken meanwhile."""
+        """Within this block, messages describe the position as `view`."""
         self.view, before = view, self.view
         yield
         self.view = before
 
     @contextmanager
     def blame(self, name: str, way: Way, hint: str = "", allowed: type[Exception] | tuple[()] = ()) -> Iterator[None]:
-        """Turn what a function of the game raises into a broken promise."""
+        """Turn an exception of a function of the game into a broken promise."""
         try:
             yield
         except BrokenPromise:
@@ -312,7 +312,7 @@ def difference(one: NDArray[Any], other: NDArray[Any], first: str = "expected", 
 
 
 def why(error: BaseException) -> str:
-    """What Numba says, without what it says about itself."""
+    """Numba's message, without the lines about Numba itself."""
     noise: tuple[str, ...] = (
         "Failed in",
         "During: Pass",

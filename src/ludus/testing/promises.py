@@ -1,4 +1,4 @@
-"""What a game promises about every position, each promise a function that raises where it is broken."""
+"""The promises of a game about every position. Each is a function that raises BrokenPromise if it is broken."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 UNWRITTEN = -(10**9)
-"""Stands in `actions` where the game has written nothing."""
+"""Content of `actions` before the game writes into it."""
 CLOSE = 1e-6
-"""Numbers this near to each other are the same."""
+"""Largest difference of numbers that count as equal."""
 
 
 @dataclass
 class Facts:
-    """What there is to know of a position."""
+    """The answers of the rules about a position."""
 
     over: bool
     mover: int
@@ -36,7 +36,7 @@ class Facts:
     legal: tuple[tuple[int, ...], ...]
 
     def agrees(self, other: Facts) -> bool:
-        """The same but for the legal actions."""
+        """True if everything except the legal actions is the same."""
         same = (self.over, self.mover) == (other.over, other.mover)
         return same and np.allclose(self.values, other.values, rtol=0, atol=CLOSE)
 
@@ -45,17 +45,15 @@ class Facts:
 
 
 def check_reset(run: Lockstep) -> None:
-    """Begin a game in all ways, over random bytes."""
+    """Check `reset`: begin a game in all ways, over random bytes."""
     clean = run.game.new_states(1)
     word = generator(run.seed, run.number)
     with run.blame("reset", run.plain):
         run.plain.call("reset", clean, word)
     run.shown = clean.copy()
     for way in run.ways:
-        way.guarded = guarded_states(run.game)
-        for empty in (True, False):
-            if not empty:
-                way.guarded = guarded_states(run.game, run.choose)
+        for empty in (True, True, True, False):  # repeated, to find a reset that uses an rng of its own
+            way.guarded = guarded_states(run.game) if empty else guarded_states(run.game, run.choose)
             random = generator(run.seed, run.number)
             with run.blame("reset", way):
                 way.call("reset", way.states, random)
@@ -69,11 +67,11 @@ def check_reset(run: Lockstep) -> None:
                 raise run.broken(f"reset must draw the same random numbers each time; in {way.label} it does not")
 
 
-# --- What the search asks ---------------------------------------------------------------------------------------------
+# --- Queries of the search --------------------------------------------------------------------------------------------
 
 
 def facts_of(run: Lockstep, states: NDArray[Any]) -> Facts:
-    """The facts in plain Python, each function by itself so that it can be blamed."""
+    """The facts in plain Python. Each function is called by itself, so that the message can name it."""
     game = run.game
     values = guarded((game.players,), np.float32, math.nan)
     with run.asking("outcome", states), np.errstate(over="ignore"):
@@ -120,7 +118,7 @@ def moves_of(run: Lockstep, states: NDArray[Any]) -> Facts:
 
 
 def checked_ids(run: Lockstep, count: Any, actions: Guarded, who: str) -> tuple[int, ...]:
-    """The legal actions of a player, if they are as they should be."""
+    """The legal actions of a player, after checking number, range and duplicates."""
     game = run.game
     if not (whole(count) and 0 <= count <= game.most_legal):
         raise run.broken(f"legal must return a number from 0 to most_legal, {game.most_legal}; it returns {count!r}")
@@ -138,8 +136,8 @@ def checked_ids(run: Lockstep, count: Any, actions: Guarded, who: str) -> tuple[
     return tuple(ids)
 
 
-def check_look(run: Lockstep, way: Way, facts: Facts) -> None:
-    """The same facts in machine code."""
+def check_inspect(run: Lockstep, way: Way, facts: Facts) -> None:
+    """Check that machine code gives the same facts."""
     game = run.game
     values = guarded((game.players,), np.float32, math.nan)
     actions = guarded((game.players, game.most_legal), np.int32, UNWRITTEN)
@@ -163,7 +161,7 @@ def check_look(run: Lockstep, way: Way, facts: Facts) -> None:
 
 
 def heuristics_of(run: Lockstep, way: Way) -> list[float]:
-    """The guess of every player's value."""
+    """The heuristic value of every player."""
     guesses = []
     for player in range(run.game.players if run.game.has("heuristic") else 0):
         with run.asking("heuristic", way.states, way):
@@ -197,7 +195,7 @@ def observations_of(run: Lockstep, way: Way, states: NDArray[Any]) -> NDArray[np
 
 
 def graphs_of(run: Lockstep, way: Way, facts: Facts) -> list[NDArray[Any]]:
-    """The graphs of the players who decide here: features and edges of each in turn."""
+    """The graphs of the players who move here: features, then edges, of each player."""
     shape = run.game.graph
     found: list[NDArray[Any]] = []
     for player, ids in enumerate(facts.legal):
@@ -227,11 +225,11 @@ def graphs_of(run: Lockstep, way: Way, facts: Facts) -> list[NDArray[Any]]:
 
 
 def check_native(run: Lockstep, facts: Facts) -> None:
-    """All answers are the same in machine code."""
+    """Check that all functions give the same in machine code."""
     guesses, planes = heuristics_of(run, run.plain), observations_of(run, run.plain, run.plain.states)
     graphs = graphs_of(run, run.plain, facts)
     for way in run.native:
-        check_look(run, way, facts)
+        check_inspect(run, way, facts)
         if not np.allclose(guesses, heuristics_of(run, way), rtol=0, atol=CLOSE):
             raise run.broken(f"heuristic must give the same in {way.label} as in plain Python")
         if not np.allclose(planes, observations_of(run, way, way.states), rtol=CLOSE, atol=CLOSE):
@@ -242,11 +240,11 @@ def check_native(run: Lockstep, facts: Facts) -> None:
         run.check_margins(way, "heuristic, observe or graph", way.guarded)
 
 
-# --- What people see --------------------------------------------------------------------------------------------------
+# --- Text and notation ------------------------------------------------------------------------------------------------
 
 
 def check_text(run: Lockstep, thorough: bool) -> None:
-    """Text out and in; `thorough` tries nonsense too."""
+    """Check `write` and `read`; `thorough` also tries invalid texts."""
     game, position = run.game, Position(run.game, run.plain.states.copy())
     with run.asking("write", position.states, hint="define write(self, state): the position as one line of text"):
         text = position.text
@@ -266,8 +264,8 @@ def check_text(run: Lockstep, thorough: bool) -> None:
     if again.text != text:
         raise run.broken(f"a text must be written as it was read; {text!r} becomes {again.text!r}")
     if thorough:
-        with run.asking("describe", position.states, hint="give what json.dumps takes, as options_in_use must"):
-            json.dumps({"options": game.options_in_use(), "board": game.describe(position.state)})
+        with run.asking("describe", position.states, hint="give what json.dumps takes"):
+            json.dumps(game.describe(position.state))
     at = int(run.choose.integers(len(text)))
     for wrong in ("", "?", text[:-1], text + text, text[:at] + text[at + 1 :], text[:at] + "\u00e4" + text[at + 1 :]):
         if thorough:
@@ -276,7 +274,7 @@ def check_text(run: Lockstep, thorough: bool) -> None:
 
 
 def check_notation(run: Lockstep, facts: Facts, thorough: bool) -> None:
-    """Moves out and in."""
+    """Check `write_move` and `read_move`; `thorough` also tries invalid moves."""
     game, states = run.game, run.plain.states.copy()
     state = game.state_view(states)
     for player, ids in enumerate(facts.legal):
@@ -308,7 +306,7 @@ def check_notation(run: Lockstep, facts: Facts, thorough: bool) -> None:
 
 
 def check_symmetries(run: Lockstep, facts: Facts) -> list[NDArray[Any]]:
-    """All images of the position."""
+    """Check all symmetries; returns the images of the position."""
     return [check_symmetry(run, facts, which) for which in symmetries_of(run)]
 
 
@@ -317,7 +315,7 @@ def symmetries_of(run: Lockstep) -> range:
 
 
 def check_symmetry(run: Lockstep, facts: Facts, which: int) -> NDArray[Any]:
-    """One image of the position."""
+    """Check one symmetry; returns the image of the position."""
     image, lists = mapped(run, run.plain, run.plain.states, which, facts.legal)
     if which == 0 and image.tobytes() != run.plain.states.tobytes():
         raise run.broken(f"symmetry 0 must be the identity; {difference(run.plain.states, image)}")
@@ -345,7 +343,7 @@ def check_symmetry(run: Lockstep, facts: Facts, which: int) -> NDArray[Any]:
 
 
 def check_exchange(run: Lockstep, joint: NDArray[np.int32], after: NDArray[Any]) -> None:
-    """First play, which leads to `after`, then map; or first map, then play. All in the fastest way."""
+    """Check that playing and mapping commute: `after` is the position after `joint`. Uses the fastest way."""
     way = run.ways[-1]
     for which in symmetries_of(run):
         image, lists = mapped(run, way, run.plain.states, which, [(int(id),) if id >= 0 else () for id in joint])
@@ -361,7 +359,7 @@ def check_exchange(run: Lockstep, joint: NDArray[np.int32], after: NDArray[Any])
 def mapped(
     run: Lockstep, way: Way, states: NDArray[Any], which: int, lists: Iterable[tuple[int, ...]]
 ) -> tuple[NDArray[Any], tuple[tuple[int, ...], ...]]:
-    """The image of a position, each time written over other random bytes, and the images of lists of actions."""
+    """The image of a position, written over random bytes several times, and the images of lists of actions."""
     images: list[NDArray[Any]] = []
 
     def turn(ids: tuple[int, ...]) -> tuple[int, ...]:
@@ -392,7 +390,7 @@ class Fingerprints:
         self.first: dict[int, NDArray[Any]] = {}
 
     def check(self, run: Lockstep, states: NDArray[Any]) -> None:
-        """Equal for equal positions, and different for those with different futures."""
+        """Check that equal positions have equal fingerprints, and positions with different futures different ones."""
         prints = []
         for way in run.ways:
             with run.asking("fingerprint", states, way):
@@ -409,7 +407,7 @@ class Fingerprints:
 
 
 def same_future(run: Lockstep, one: NDArray[Any], other: NDArray[Any]) -> bool:
-    """As far as a few random games on both can tell."""
+    """True if a few random games from both positions go the same way."""
     for _ in range(5):
         pair = [one.copy(), other.copy()]
         for _ in range(20):
@@ -435,7 +433,7 @@ def pick(run: Lockstep, facts: Facts) -> NDArray[np.int32]:
 
 
 def check_replay(run: Lockstep, trail: list[bytes]) -> None:
-    """The moves of the game once more lead to the same states."""
+    """Check that the moves of the game, played again, lead to the same states."""
     for way in run.ways:
         states = run.game.new_states(1)
         with run.blame("reset", way):

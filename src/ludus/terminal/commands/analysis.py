@@ -1,4 +1,4 @@
-"""Exact counts, exact values, speed, and promises kept."""
+"""Commands that count, solve, measure and check games."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from ludus.terminal.commands.arguments import (
 @app.command(short_help="Count the lines of play to a depth.")
 def perft(
     game: GameName,
-    depth: Annotated[int, typer.Option(metavar="N", help="How many plies deep.")],
+    depth: Annotated[int, typer.Option(metavar="N", help="Number of plies to count.")],
     option: Options = None,
     position: PositionText = None,
     moves: Moves = None,
 ) -> None:
-    """Count the lines of play to a depth: the classic check of a game's rules, and of their speed.
+    """Count the lines of play to a depth: the classic check of the rules of a game, and of their speed.
 
     \b
     Examples
@@ -49,10 +49,10 @@ def solve(
     option: Options = None,
     position: PositionText = None,
     moves: Moves = None,
-    limit: Annotated[str | None, typer.Option(metavar="TIME", help="Give up after this long: 30s, 5min.")] = None,
-    memory: Annotated[str, typer.Option(metavar="SIZE", help="For the table of positions.")] = "256MB",
+    limit: Annotated[str | None, typer.Option(metavar="TIME", help="Give up after this time: 30s, 5min.")] = None,
+    memory: Annotated[str, typer.Option(metavar="SIZE", help="Memory for the table of positions.")] = "256MB",
 ) -> None:
-    """Solve a position exactly: its value, and every move's, with perfect play. For two-player games.
+    """Solve a position exactly: its value and the value of every move under perfect play. For two-player games.
 
     \b
     Examples
@@ -66,17 +66,20 @@ def solve(
     show_solution(start_of(make_game(game, option), position, moves), seconds, size)
 
 
-@app.command(short_help="Measure what this machine does.")
+@app.command(short_help="Measure the speed of this machine.")
 def bench(
-    game: Annotated[str | None, typer.Argument(metavar="[GAME]", help="By default connect4 and breakthrough.")] = None,
+    game: Annotated[
+        str | None,
+        typer.Argument(metavar="[GAME]", help="The game to measure with; by default connect4 and breakthrough."),
+    ] = None,
     option: Options = None,
-    seconds: Annotated[float, typer.Option(metavar="S", help="For each figure.")] = 1.2,
+    seconds: Annotated[float, typer.Option(metavar="S", help="Seconds to measure each figure.")] = 1.2,
 ) -> None:
-    """Measure what this machine does: playouts, searches and games a second. Takes about 15 seconds.
+    """Measure the speed of this machine: playouts, searches and games a second. Takes about 15 seconds.
 
-    Playouts are whole games of random moves. uct adds a tree to them. Tree operations are what a search costs when the
-    evaluation of positions costs nothing: a network can only make it slower. Games from Python go move by move through
-    the interface for people. Compiling is not counted.
+    Playouts are whole games of random moves. uct is tree search with playouts. Tree operations are a search whose
+    evaluations cost nothing: the upper limit for a search with a network. Games from Python are played move by move
+    with `Position.play`. The time for compiling is not counted.
 
     \b
     Examples
@@ -97,13 +100,13 @@ def bench(
 def check(
     game: GameName,
     option: Options = None,
-    games: Annotated[int, typer.Option(metavar="N", help="How many random games to play.")] = 20,
+    games: Annotated[int, typer.Option(metavar="N", help="Number of random games to play.")] = 20,
     seed: Seed = 0,
 ) -> None:
-    """Check that a game keeps its promises; for a game of your own. Exit code 1 if it breaks one.
+    """Check that a game of your own keeps the promises of its interface. The exit code is 1 if it breaks one.
 
-    Random games are played in plain Python and in machine code side by side: the same moves and results, ids in range,
-    nothing written out of bounds, text and notation read as they were written, symmetries that are ones.
+    Random games are played in plain Python and in machine code side by side. Moves and results must be the same, action
+    ids in range, nothing written out of bounds, text and notation read as they were written, and symmetries valid.
 
     \b
     Example

@@ -1,4 +1,4 @@
-"""What all commands belong to, and what `ludus` alone shows."""
+"""The application that all commands belong to, and the page that `ludus` alone shows."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ app = typer.Typer(
 )
 
 AGENTS = (
-    "Agents: random, greedy, adversarial:3 (plies ahead), uct:10000 (simulations a move), uct:2s (seconds), "
-    "uct:1000:c=0.7, zero:RUN (a trained one), solver, human."
+    "Agents: random; greedy; adversarial:3 (searches 3 plies); uct:10000 (simulations a move); uct:2s (seconds a "
+    "move); uct:1000:c=0.7 (with an option); zero:RUN (a trained player); solver; human."
 )
 
 
@@ -27,15 +27,15 @@ def ludus(
 
     \b
     Begin with
-      ludus games                                  the games there are
-      ludus play connect4 --against uct:10000      play one
-      ludus match connect4 uct:1000 uct:100        let two agents play
-      ludus train connect4 --minutes 10            let one learn
-      ludus arena RUN                              see how strong it has become
-      ludus grade zero:RUN connect4                and how far from perfect it is
-      ludus COMMAND --help                         what a command does, with examples
+      ludus games                                  list the games
+      ludus play connect4 --against uct:10000      play against an agent
+      ludus match connect4 uct:1000 uct:100        let two agents play each other
+      ludus train connect4 --minutes 10            train a player
+      ludus arena RUN                              rate the checkpoints of a training run
+      ludus grade zero:RUN connect4                compare its moves with perfect play
+      ludus COMMAND --help                         explain a command, with examples
 
-    Wherever GAME is asked for, the path of a Python file of your own does as well.
+    GAME is a name from `ludus games`, or the path of a Python file with a game of your own.
     """
     if version:
         from ludus import __version__

@@ -1,4 +1,4 @@
-"""Arguments that several commands share: how they are written, and what they mean."""
+"""Arguments that several commands share, and the functions that read them."""
 
 from __future__ import annotations
 
@@ -11,40 +11,49 @@ if TYPE_CHECKING:
 
 GameName = Annotated[
     str,
-    typer.Argument(metavar="GAME", help="A name from `ludus games`, a Python file of your own, or openspiel:NAME."),
+    typer.Argument(metavar="GAME", help="A name from `ludus games`, the path of a Python file, or openspiel:NAME."),
 ]
 Options = Annotated[
     list[str] | None,
-    typer.Option("--option", "-o", metavar="NAME=VALUE", help="An option of the game; may be repeated."),
+    typer.Option("--option", "-o", metavar="NAME=VALUE", help="Set an option of the game; may be repeated."),
 ]
 PositionText = Annotated[
     str | None,
-    typer.Option("--position", metavar="TEXT", help="Start from this position instead of the game's first."),
+    typer.Option("--position", metavar="TEXT", help="Start from this position instead of the initial one."),
 ]
 Moves = Annotated[
     str | None,
-    typer.Option("--moves", metavar="MOVES", help="Moves to play first: 'd d c', or with ; between them."),
+    typer.Option("--moves", metavar="MOVES", help="Play these moves first: 'd d c', or separated by semicolons."),
 ]
-Seed = Annotated[int, typer.Option("--seed", metavar="N", help="The same seed gives the same moves and starts.")]
+Seed = Annotated[
+    int,
+    typer.Option(
+        "--seed", metavar="N", help="Seed of all random numbers: the same seed repeats the same positions and moves."
+    ),
+]
+
+Trust = Annotated[
+    bool, typer.Option("--trust", help="Run Python code from a run, a recipe or a file of results without asking.")
+]
 
 Parallel = Annotated[
-    int | None, typer.Option("--parallel", metavar="N", help="Games at once; by default, one for each core.")
+    int | None,
+    typer.Option("--parallel", metavar="N", help="Number of games played at once; by default one for each CPU core."),
 ]
 MoveLimit = Annotated[
     float,
     typer.Option(
-        "--move-limit", metavar="S", help="Who takes more seconds for a move loses; with a time a move, 5 x + 10."
+        "--move-limit",
+        metavar="S",
+        help="Seconds after which an agent loses for not moving. Agents with a time budget of T seconds get 5 T + 10.",
     ),
 ]
-Anchor = Annotated[str, typer.Option("--anchor", metavar="AGENT", help="Whose rating is fixed,")]
-AnchorRating = Annotated[float, typer.Option("--anchor-rating", metavar="R", help="and where.")]
-Openings = Annotated[
-    int, typer.Option("--openings", metavar="K", help="Begin with K random plies, the same from all seats.")
-]
+Anchor = Annotated[str, typer.Option("--anchor", metavar="AGENT", help="The agent whose rating is fixed.")]
+AnchorRating = Annotated[float, typer.Option("--anchor-rating", metavar="R", help="The rating of the anchor.")]
 
 
 def make_game(name: str, options: list[str] | None) -> Game:
-    """The game of a name, with options as name=value."""
+    """The game of that name, with options written as name=value."""
     from ludus.errors import BadOption
     from ludus.registry import make
 
@@ -58,7 +67,7 @@ def make_game(name: str, options: list[str] | None) -> Game:
 
 
 def start_of(game: Game, text: str | None, moves: str | None, seed: int = 0) -> Position:
-    """The game's first position or the one given, after the moves given."""
+    """The initial position or the one given, after the moves given."""
     from ludus.errors import IllegalMove
 
     position = game.parse(text) if text is not None else game.start(seed)
@@ -72,7 +81,7 @@ def start_of(game: Game, text: str | None, moves: str | None, seed: int = 0) -> 
 
 
 def read_limit(text: str | None, name: str = "--limit") -> float | None:
-    """Seconds, from 30s or 5min."""
+    """A time such as 30s or 5min, in seconds."""
     from ludus.agents import Budget
     from ludus.errors import BadOption, LudusError
 
@@ -87,20 +96,8 @@ def read_limit(text: str | None, name: str = "--limit") -> float | None:
     return seconds
 
 
-def read_parallel(given: int | None) -> int:
-    """How many games at once."""
-    from ludus.errors import BadOption
-
-    if given is None:
-        from ludus.machine import cpu_count
-
-        return cpu_count()
-    if given < 1:
-        raise BadOption(f"--parallel must be at least 1, not {given}")
-    return given
-
-
 def read_size(text: str) -> int:
+    """A size such as 256MB, in bytes."""
     from ludus.agents.naming import size
     from ludus.errors import BadOption
 

@@ -1,4 +1,4 @@
-"""Games, and playing them."""
+"""Commands that list games, play them, and let agents play them."""
 
 from __future__ import annotations
 
@@ -11,14 +11,12 @@ from ludus.terminal.commands.arguments import (
     GameName,
     MoveLimit,
     Moves,
-    Openings,
     Options,
     Parallel,
     PositionText,
     Seed,
     make_game,
     read_limit,
-    read_parallel,
     start_of,
 )
 
@@ -34,8 +32,13 @@ def games() -> None:
 @app.command(short_help="Play against an agent in the terminal.", epilog=AGENTS)
 def play(
     game: GameName,
-    against: Annotated[str, typer.Option(metavar="AGENT", help="Who plays the other side.")] = "uct:10000",
-    seat: Annotated[str, typer.Option(metavar="SEAT", help="first, second, 1 to the number of players.")] = "first",
+    against: Annotated[str, typer.Option(metavar="AGENT", help="The agent that plays the other side.")] = "uct:10000",
+    seat: Annotated[
+        str,
+        typer.Option(
+            metavar="SEAT", help="Your seat: first, second ..., or its number from 1, or the name of the player."
+        ),
+    ] = "first",
     option: Options = None,
     position: PositionText = None,
     moves: Moves = None,
@@ -43,7 +46,7 @@ def play(
 ) -> None:
     """Play against an agent in the terminal.
 
-    Type moves in the game's notation. help lists what else can be typed: moves, hint, undo, board, quit.
+    Type moves in the notation of the game. Other commands are help, moves, hint, undo, board and quit.
 
     \b
     Examples
@@ -52,40 +55,48 @@ def play(
       ludus play tictactoe --against solver
       ludus play path/to/mygame.py --against random
     """
-    from ludus.terminal.play import Session, find_seat
+    from ludus.terminal.play import find_seat, play
 
     start = start_of(make_game(game, option), position, moves, seed)
-    Session(start, against, find_seat(start, seat), seed).run()
+    play(start, against, find_seat(start, seat), seed)
 
 
 @app.command(short_help="Let agents play each other, and score them.", epilog=AGENTS)
 def match(
     game: GameName,
-    agents: Annotated[list[str], typer.Argument(metavar="AGENT", help="As many agents as the game has players.")],
+    agents: Annotated[list[str], typer.Argument(metavar="AGENT", help="The agents, one for each player of the game.")],
     games: Annotated[
         int | None,
-        typer.Option(metavar="N", help="A multiple of the number of players; by default 20, with --test up to 10,000."),
+        typer.Option(
+            metavar="N",
+            help="Number of games, a multiple of the number of players; by default 20, or 10,000 with --test.",
+        ),
     ] = None,
     option: Options = None,
     seed: Seed = 0,
     test: Annotated[
-        bool, typer.Option("--test", help="Stop as soon as it is decided whether the first is better,")
+        bool,
+        typer.Option("--test", help="Stop as soon as a sequential test decides whether the first agent is better."),
     ] = False,
-    error: Annotated[float, typer.Option(metavar="E", help="wrongly with at most this probability,")] = 0.05,
-    by: Annotated[float, typer.Option(metavar="POINTS", help="by so many points of Elo, or not.")] = 50.0,
-    openings: Openings = 0,
+    error: Annotated[float, typer.Option(metavar="E", help="Maximum probability of a wrong verdict of --test.")] = 0.05,
+    by: Annotated[
+        float, typer.Option(metavar="POINTS", help="Difference in Elo points that --test must not miss.")
+    ] = 50.0,
+    openings: Annotated[
+        int, typer.Option("--openings", metavar="K", help="Number of random plies before the agents begin.")
+    ] = 0,
     parallel: Parallel = None,
     equal_time: Annotated[
-        str | None, typer.Option("--equal-time", metavar="TIME", help="So long a move for everybody: 1s, 500ms.")
+        str | None, typer.Option("--equal-time", metavar="TIME", help="Give every agent this time a move: 1s, 500ms.")
     ] = None,
     move_limit: MoveLimit = 60.0,
     results: Annotated[
-        str | None, typer.Option(metavar="FILE", help="Record the games, for ludus ratings and replay.")
+        str | None, typer.Option(metavar="FILE", help="Record the games in this file, for ludus ratings and replay.")
     ] = None,
 ) -> None:
-    """Let agents play a match: each start from every seat, then wins, draws, losses and the score.
+    """Let agents play a match, and show wins, draws, losses and scores. Each start position is played from all seats.
 
-    Games are played on all cores. An agent that fails, or takes too long for a move, loses the game.
+    Games are played on all CPU cores. An agent that fails, or takes too long for a move, loses the game.
 
     \b
     Examples
@@ -96,19 +107,16 @@ def match(
       ludus match laststone uct:200 random random --games 30
     """
     from ludus.arena.sequential import Sequential
-    from ludus.errors import BadOption
     from ludus.terminal.match import run_match
 
-    if games is not None and games < 1:
-        raise BadOption(f"--games must be at least 1, not {games}")
     run_match(
         make_game(game, option),
         agents,
         games,
         seed,
         test=Sequential(by=by, error=error) if test else None,
-        opening=openings,
-        parallel=None if parallel is None else read_parallel(parallel),
+        openings=openings,
+        parallel=parallel,
         equal_time=read_limit(equal_time, "--equal-time"),
         move_limit=move_limit,
         results=results,

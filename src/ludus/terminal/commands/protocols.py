@@ -1,4 +1,4 @@
-"""Other people's programs and pictures."""
+"""Commands that talk to other programs, and that read and draw pictures."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from ludus.terminal.commands.arguments import (
 )
 
 
-@app.command(short_help="Be a Hive engine for viewers that speak UHP.", epilog=AGENTS)
+@app.command(short_help="Run a Hive engine for viewers that speak UHP.", epilog=AGENTS)
 def uhp(
-    agent: Annotated[str, typer.Option(metavar="AGENT", help="Who chooses the best moves.")] = "uct",
+    agent: Annotated[str, typer.Option(metavar="AGENT", help="The agent that chooses the moves.")] = "uct",
     seed: Seed = 0,
 ) -> None:
-    """Be a Hive engine: speak the Universal Hive Protocol on standard input and output.
+    """Run a Hive engine that speaks the Universal Hive Protocol on standard input and output.
 
-    Name this command as the engine in a viewer such as MzingaViewer, or type: help lists the commands.
+    Name this command as the engine in a viewer such as MzingaViewer. The input `help` lists the commands.
 
     \b
     Examples
@@ -33,13 +33,20 @@ def uhp(
 
 @app.command("sevn-read", short_help="Read a Sevn position from a picture.")
 def sevn_read(
-    image: Annotated[str, typer.Argument(metavar="IMAGE", help="A picture of our own, or a screenshot of the app.")],
-    base: Annotated[int | None, typer.Option(metavar="N", help="The base of the board; else it is found out.")] = None,
+    image: Annotated[
+        str, typer.Argument(metavar="IMAGE", help="A picture made by sevn-draw, or a screenshot of the phone app.")
+    ],
+    base: Annotated[
+        int | None, typer.Option(metavar="N", help="The base of the board; by default it is detected.")
+    ] = None,
     to_move: Annotated[
-        int | None, typer.Option("--to-move", metavar="1|2", help="Whose turn it is, where the picture does not tell.")
+        int | None,
+        typer.Option("--to-move", metavar="1|2", help="The player to move, if the picture does not show it."),
     ] = None,
 ) -> None:
-    """Read a Sevn position from a picture, and print its text: of sevn-draw, or of the phone app when a game begins.
+    """Read a Sevn position from a picture, and print its text.
+
+    The picture is one made by sevn-draw, or a screenshot of the phone app at the beginning of a game.
 
     \b
     Examples
@@ -57,12 +64,14 @@ def sevn_read(
 @app.command("sevn-draw", short_help="Draw a Sevn position as a picture.")
 def sevn_draw(
     position: Annotated[str, typer.Argument(metavar="TEXT", help="A position, or a record of a game.")],
-    file: Annotated[str, typer.Argument(metavar="FILE", help="Where to put it; ends in .png or .jpg.")],
-    palette: Annotated[str, typer.Option(metavar="NAME", help="ludus, dusk, sea or candy.")] = "ludus",
-    background: Annotated[str, typer.Option(metavar="COLOUR", help="A name, or #rrggbb.")] = "#f2efe8",
-    width: Annotated[int, typer.Option(metavar="N", help="In pixels.")] = 600,
+    file: Annotated[str, typer.Argument(metavar="FILE", help="The file to draw into, which ends in .png or .jpg.")],
+    palette: Annotated[str, typer.Option(metavar="NAME", help="The colours: ludus, dusk, sea or candy.")] = "ludus",
+    background: Annotated[
+        str, typer.Option(metavar="COLOUR", help="The colour of the background: a name, or #rrggbb.")
+    ] = "#f2efe8",
+    width: Annotated[int, typer.Option(metavar="N", help="The width of the picture in pixels.")] = 600,
 ) -> None:
-    """Draw a Sevn position as a picture: the score grid above the board. sevn-read reads it again.
+    """Draw a Sevn position as a picture, with the score grid above the board. sevn-read can read it.
 
     \b
     Example
@@ -76,16 +85,22 @@ def sevn_draw(
 
 @app.command("cachex-referee", short_help="Let two players written for the Cachex course play.")
 def cachex_referee(
-    n: Annotated[int, typer.Argument(metavar="N", help="The cells along a side, from 3 to 15.")],
+    n: Annotated[int, typer.Argument(metavar="N", help="Number of cells along a side, from 3 to 15.")],
     red: Annotated[
-        str, typer.Argument(metavar="RED", help="A module, file or folder with a class Player, or agent:NAME.")
+        str,
+        typer.Argument(
+            metavar="RED", help="The red player: a module, file or folder with a class Player, or agent:NAME."
+        ),
     ],
-    blue: Annotated[str, typer.Argument(metavar="BLUE", help="The same for the other side.")],
+    blue: Annotated[str, typer.Argument(metavar="BLUE", help="The blue player, given like RED.")],
     time: Annotated[
-        float | None, typer.Option(metavar="SECONDS", help="Processor time each; by default n * n, 0 for no limit.")
+        float | None,
+        typer.Option(metavar="SECONDS", help="CPU time of each player; by default n * n seconds, 0 for no limit."),
     ] = None,
-    space: Annotated[float | None, typer.Option(metavar="MB", help="Memory each, beyond that of loading.")] = None,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show the result only.")] = False,
+    space: Annotated[
+        float | None, typer.Option(metavar="MB", help="Memory of each player, beyond the memory that loading it takes.")
+    ] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show only the result.")] = False,
 ) -> None:
     """Let two players play a game of Cachex, each in a process of its own, with limits on time and memory.
 

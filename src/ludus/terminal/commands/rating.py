@@ -1,4 +1,4 @@
-"""Who is how strong: the arena, its ratings and games, and grading against truth."""
+"""Commands that measure strength: the arena, its ratings and games, and grading against exact truth."""
 
 from __future__ import annotations
 
@@ -12,49 +12,64 @@ from ludus.terminal.commands.arguments import (
     AnchorRating,
     GameName,
     MoveLimit,
-    Openings,
     Options,
     Parallel,
     Seed,
+    Trust,
     make_game,
     read_limit,
-    read_parallel,
 )
 
 
-@app.command(short_help="Rate agents and checkpoints against each other.", epilog=AGENTS)
+@app.command(short_help="Rate agents and checkpoints by games between them.", epilog=AGENTS)
 def arena(
-    entrants: Annotated[list[str], typer.Argument(metavar="RUN|AGENT", help="Runs of one game, or agents, or both.")],
-    game: Annotated[str | None, typer.Option(metavar="GAME", help="Where there is no run: what they play.")] = None,
+    entrants: Annotated[
+        list[str], typer.Argument(metavar="RUN|AGENT", help="Training runs of one game, or agents, or both.")
+    ],
+    game: Annotated[
+        str | None, typer.Option(metavar="GAME", help="The game that the agents play; needed without a run.")
+    ] = None,
     option: Options = None,
     results: Annotated[
         str | None,
-        typer.Option(metavar="FILE", help="By default results.sqlite in the run; of several or none, here."),
+        typer.Option(
+            metavar="FILE",
+            help="The file of results; by default results.sqlite, in the run's folder if exactly one run is given.",
+        ),
     ] = None,
     minutes: Annotated[
-        float | None, typer.Option(metavar="M", help="Stop after so long; by default, at Ctrl-C.")
+        float | None, typer.Option(metavar="M", help="Stop after this number of minutes; by default at Ctrl-C.")
     ] = None,
-    games: Annotated[int | None, typer.Option(metavar="N", help="Or after so many games.")] = None,
+    games: Annotated[int | None, typer.Option(metavar="N", help="Stop after this number of games.")] = None,
     parallel: Parallel = None,
     anchor: Anchor = "random",
     anchor_rating: AnchorRating = 500.0,
     simulations: Annotated[
-        int | None, typer.Option(metavar="N", help="A move, of checkpoints; by default 100.")
+        int | None, typer.Option(metavar="N", help="Simulations a move for checkpoints; by default 100.")
     ] = None,
     every: Annotated[
-        int | None, typer.Option(metavar="K", help="Every K-th checkpoint takes part; by default, up to 24 do.")
+        int | None, typer.Option(metavar="K", help="Take every K-th checkpoint of a run; by default up to 24 in all.")
     ] = None,
     series: Annotated[
         str | None,
-        typer.Option(metavar="SERIES", help="Which games checkpoints play: 'before:1,10 nearest:uct:2'."),
+        typer.Option(metavar="SERIES", help="The opponents of each checkpoint: 'before:1,10 nearest:uct:2'."),
     ] = None,
-    openings: Openings = 4,
+    openings: Annotated[
+        int | None,
+        typer.Option(
+            "--openings",
+            metavar="K",
+            help="Number of random plies before the agents begin; by default up to 4, fewer in short games.",
+        ),
+    ] = None,
     move_limit: MoveLimit = 60.0,
+    trust: Trust = False,
 ) -> None:
-    """Rate agents: play what tells most next, until stopped, and keep a table of ratings up to date.
+    """Rate agents by games between them, and keep a table of ratings up to date. Ctrl-C stops.
 
-    Of a run, its checkpoints take part, and some uct agents to compare them with; of one that is still training, new
-    ones as they appear. Results are recorded as they come: stop, go on, or let several play for one file.
+    The next game is always the one expected to tell most about the ratings. A run enters its checkpoints, and some uct
+    agents for comparison. Checkpoints of a run that is still training join as they appear. All games are recorded: the
+    same command continues later, and several commands can share one file.
 
     \b
     Examples
@@ -67,41 +82,48 @@ def arena(
     from ludus.terminal.arena import run_arena
 
     if option and not game:
-        raise BadOption("--option needs a --game; that of a run has its options")
+        raise BadOption("--option needs a --game; the game of a run has its options")
     run_arena(
         entrants,
         make_game(game, option) if game else None,
-        results,
-        minutes,
-        games,
-        read_parallel(parallel),
-        anchor,
-        anchor_rating,
-        move_limit,
-        openings,
-        series=series,
+        trust=trust,
+        results=results,
+        minutes=minutes,
+        games=games,
+        parallel=parallel,
+        anchor=anchor,
+        anchor_rating=anchor_rating,
         simulations=simulations,
         every=every,
+        series=series,
+        openings=openings,
+        move_limit=move_limit,
     )
 
 
 @app.command(short_help="Show the ratings of recorded games.")
 def ratings(
     results: Annotated[
-        str | None, typer.Argument(metavar="RUN|FILE", help="By default, where the latest results are.")
+        str | None,
+        typer.Argument(metavar="RUN|FILE", help="A training run or a file of results; by default the newest."),
     ] = None,
     method: Annotated[
-        str, typer.Option(metavar="NAME", help="likelihood, or seed: the older estimator, to compare.")
+        str, typer.Option(metavar="NAME", help="The estimator: likelihood, or seed, an older one for comparison.")
     ] = "likelihood",
     anchor: Anchor = "random",
     anchor_rating: AnchorRating = 500.0,
-    game: Annotated[str | None, typer.Option(metavar="GAME", help="Of a file with several games, this one.")] = None,
-    plot: Annotated[str | None, typer.Option(metavar="FILE", help="Draw a plot too; ends in .png or .svg.")] = None,
+    game: Annotated[
+        str | None, typer.Option(metavar="GAME", help="Show only this game, if the file holds several.")
+    ] = None,
+    plot: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Draw a plot into this file, which ends in .png or .svg.")
+    ] = None,
     plot_kind: Annotated[
-        str, typer.Option("--plot-kind", metavar="KIND", help="learning, times, matrix or move-times.")
+        str,
+        typer.Option("--plot-kind", metavar="KIND", help="The plot to draw: learning, times, matrix or move-times."),
     ] = "learning",
 ) -> None:
-    """Show how strong everybody is, by all recorded games at once, with 95 % intervals.
+    """Show the ratings of all agents by all recorded games at once, with 95 % intervals.
 
     \b
     Examples
@@ -116,13 +138,18 @@ def ratings(
 
 @app.command(short_help="Show a recorded game move by move.")
 def replay(
-    results: Annotated[str, typer.Argument(metavar="RUN|FILE", help="Where it was recorded.")],
+    results: Annotated[str, typer.Argument(metavar="RUN|FILE", help="A training run or a file of results.")],
     number: Annotated[
-        int | None, typer.Argument(metavar="NUMBER", help="Which game; else, the latest are listed.")
+        int | None,
+        typer.Argument(metavar="NUMBER", help="The number of the game; without it, the latest games are listed."),
     ] = None,
-    all: Annotated[bool, typer.Option("--all", help="Print all of it, instead of waiting at every move.")] = False,
+    all: Annotated[bool, typer.Option("--all", help="Print the whole game instead of waiting at every move.")] = False,
+    game: Annotated[
+        str | None, typer.Option(metavar="FILE", help="The Python file of the game, if it has moved since.")
+    ] = None,
+    trust: Trust = False,
 ) -> None:
-    """Show a recorded game move by move, with what each agent thought.
+    """Show a recorded game move by move, with the thoughts of each agent.
 
     \b
     Examples
@@ -131,29 +158,32 @@ def replay(
     """
     from ludus.terminal.replay import show_replay
 
-    show_replay(results, number, all)
+    show_replay(results, number, all, trust, game)
 
 
 @app.command(short_help="Grade an agent's moves against exact truth.", epilog=AGENTS)
 def grade(
-    agent: Annotated[str, typer.Argument(metavar="AGENT", help="Who is graded.")],
+    agent: Annotated[str, typer.Argument(metavar="AGENT", help="The agent to grade.")],
     game: GameName,
     option: Options = None,
     positions: Annotated[
         str | None,
-        typer.Option(metavar="FILE", help="Use these positions; a file that is not there is made."),
+        typer.Option(metavar="FILE", help="The file of positions; if it does not exist, it is made."),
     ] = None,
     count: Annotated[
-        int | None, typer.Option(metavar="N", help="How many positions: 300 by default, of a file all.")
+        int | None,
+        typer.Option(metavar="N", help="Number of positions; by default 300, or all positions of a file."),
     ] = None,
     seed: Seed = 0,
-    limit: Annotated[str, typer.Option(metavar="TIME", help="To solve one position: longer ones are left out.")] = "1s",
+    limit: Annotated[
+        str, typer.Option(metavar="TIME", help="Time to solve one position; slower ones are left out.")
+    ] = "1s",
 ) -> None:
     """Grade an agent against exact truth: how often its moves keep the outcome, in each phase of the game.
 
-    Positions are drawn from play and solved exactly: those within reach of `ludus solve`; at Connect-4 also openings,
-    if bitbully is installed. For two-player games. Keep the positions in a file to compare agents and to grade runs
-    while they train.
+    Positions are drawn from play and solved by the solver of `ludus solve`; positions of Connect-4 by bitbully, if it
+    is installed, which also reaches openings. The game must have two players. Keep the positions in a file to compare
+    agents and to grade runs while they train.
 
     \b
     Examples

@@ -1,4 +1,4 @@
-"""Training, and what comes of it."""
+"""Commands that train players and export their networks."""
 
 from __future__ import annotations
 
@@ -6,9 +6,12 @@ from typing import Annotated
 
 import typer
 
+from ludus.errors import BadOption
+from ludus.options import split_assignment
 from ludus.terminal.commands.app import app
 from ludus.terminal.commands.arguments import (
     Options,
+    Trust,
     make_game,
 )
 
@@ -16,27 +19,38 @@ from ludus.terminal.commands.arguments import (
 @app.command(short_help="Train a player from nothing.")
 def train(
     game: Annotated[
-        str | None, typer.Argument(metavar="[GAME]", help="As for `ludus play`; not with --resume.")
+        str | None,
+        typer.Argument(
+            metavar="[GAME]", help="A name from `ludus games` or the path of a Python file; not needed with --resume."
+        ),
     ] = None,
     minutes: Annotated[
-        float | None, typer.Option(metavar="M", help="Train for so long (in all, when resumed).")
+        float | None, typer.Option(metavar="M", help="Train until the run has taken this number of minutes in all.")
     ] = None,
-    games: Annotated[int | None, typer.Option(metavar="N", help="Or until so many games were played.")] = None,
-    steps: Annotated[int | None, typer.Option(metavar="N", help="Or until so many steps were learned.")] = None,
-    run: Annotated[str | None, typer.Option(metavar="FOLDER", help="Where; by default runs/GAME-DATE.")] = None,
-    resume: Annotated[str | None, typer.Option(metavar="RUN", help="Go on with a run.")] = None,
+    games: Annotated[int | None, typer.Option(metavar="N", help="Train until this number of games was played.")] = None,
+    steps: Annotated[
+        int | None, typer.Option(metavar="N", help="Train until this number of learning steps was taken.")
+    ] = None,
+    run: Annotated[
+        str | None, typer.Option(metavar="FOLDER", help="The folder of the run; by default runs/GAME-DATE.")
+    ] = None,
+    resume: Annotated[str | None, typer.Option(metavar="RUN", help="Continue this run.")] = None,
     start: Annotated[
-        str | None, typer.Option("--from", metavar="RUN[@CHECKPOINT]", help="Begin with the weights of another run.")
+        str | None, typer.Option("--from", metavar="RUN[@CHECKPOINT]", help="Start with the weights of another run.")
     ] = None,
-    recipe: Annotated[str | None, typer.Option(metavar="NAME", help="Settings by name: a file, or a recipe.")] = None,
+    recipe: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Take settings from a recipe, or from a file that ends in .toml.")
+    ] = None,
     set: Annotated[
-        list[str] | None, typer.Option("--set", "-s", metavar="NAME=VALUE", help="A setting; see --settings.")
+        list[str] | None,
+        typer.Option("--set", "-s", metavar="NAME=VALUE", help="Change a setting; --settings lists them."),
     ] = None,
-    settings: Annotated[bool, typer.Option("--settings", help="List all settings, with their defaults.")] = False,
-    tensorboard: Annotated[bool, typer.Option("--tensorboard", help="Keep the log for TensorBoard too.")] = False,
+    settings: Annotated[bool, typer.Option("--settings", help="List all settings with their defaults.")] = False,
+    tensorboard: Annotated[bool, typer.Option("--tensorboard", help="Write the log for TensorBoard as well.")] = False,
     option: Options = None,
+    trust: Trust = False,
 ) -> None:
-    """Train a player from nothing by playing against itself. Ctrl-C stops it; --resume goes on.
+    """Train a player from nothing by self-play. Ctrl-C stops the training, and --resume continues it.
 
     \b
     Examples
@@ -47,21 +61,42 @@ def train(
       ludus train connect4 --option rows=4 --option columns=5 --set size_free=yes --run runs/small
       ludus train connect4 --from runs/small
     """
-    from ludus.terminal.training import show_settings, start_training
+    from ludus.terminal.training import run_training, show_settings
 
     if settings:
         show_settings()
         return
-    made = make_game(game, option) if game else None
-    start_training(made, run, resume, recipe, set or [], minutes, games, steps, start, tensorboard)
+    run_training(
+        make_game(game, option) if game else None,
+        tensorboard=tensorboard,
+        minutes=minutes,
+        games=games,
+        steps=steps,
+        run=run,
+        resume=resume,
+        recipe=recipe,
+        settings=read_settings(set or []),
+        start=start,
+        trust=trust,
+    )
 
 
-@app.command(short_help="See it learn Connect-4 from nothing, in five minutes.")
+def read_settings(given: list[str]) -> dict[str, str]:
+    """The settings of --set name=value."""
+    try:
+        return dict(split_assignment(text, "--set") for text in given)
+    except ValueError as error:
+        raise BadOption(str(error)) from None
+
+
+@app.command(short_help="Train a player of Connect-4 in five minutes and show how it learned.")
 def demo(
-    minutes: Annotated[float, typer.Option(metavar="M", help="Train for so long.")] = 5.0,
-    run: Annotated[str | None, typer.Option(metavar="FOLDER", help="Where; by default runs/demo-DATE.")] = None,
+    minutes: Annotated[float, typer.Option(metavar="M", help="Number of minutes to train.")] = 5.0,
+    run: Annotated[
+        str | None, typer.Option(metavar="FOLDER", help="The folder of the run; by default runs/demo-DATE.")
+    ] = None,
 ) -> None:
-    """Train a player of Connect-4 from nothing, let it play random and uct:1000, and show how it learned.
+    """Train a player of Connect-4 from nothing, let it play against random and uct:1000, and show how it learned.
 
     \b
     Example
@@ -75,16 +110,18 @@ def demo(
 @app.command(short_help="Write a trained network to a file for other programs.")
 def export(
     run: Annotated[
-        str, typer.Argument(metavar="RUN[@CHECKPOINT]", help="A training run, at its end or at a checkpoint.")
+        str,
+        typer.Argument(metavar="RUN[@CHECKPOINT]", help="A training run, optionally with the number of a checkpoint."),
     ],
-    onnx: Annotated[str, typer.Option(metavar="FILE", help="Where to write the ONNX model.")],
+    onnx: Annotated[str, typer.Option(metavar="FILE", help="The file to write the ONNX model to.")],
+    trust: Trust = False,
 ) -> None:
-    """Write the network of a run as an ONNX model, checked against PyTorch on random input.
+    """Write the network of a run as an ONNX model, after comparing it with PyTorch on random input.
 
     \b
     Example
       ludus export runs/connect4-20261115-101500 --onnx connect4.onnx
     """
-    from ludus.terminal.training import export_onnx
+    from ludus.terminal.training import show_export
 
-    export_onnx(run, onnx)
+    show_export(run, onnx, trust)

@@ -1,0 +1,84 @@
+"""Seats at a game: a person or an agent in each, and an agent's thinking about one move."""
+
+from __future__ import annotations
+
+import math
+import threading
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from ludus.agents.budget import Budget
+from ludus.agents.human import HumanAgent
+from ludus.agents.naming import parse
+from ludus.arena.remote import RemoteAgent, agent_for
+from ludus.errors import BadAgent
+
+if TYPE_CHECKING:
+    from ludus.agents.agent import Agent
+    from ludus.agents.search import Thinking
+    from ludus.agents.snapshot import Snapshot
+    from ludus.game import Game, Position
+
+HUMAN = "human"
+
+OnSnapshot = Callable[["Snapshot"], object]
+
+
+class Seat:
+    """A person, or an agent that is made when it is first needed."""
+
+    def __init__(self, given: Agent | str):
+        self.name = given if isinstance(given, str) else given.name
+        self.agent = None if isinstance(given, str) else given
+        self.is_person = isinstance(given, HumanAgent) or (isinstance(given, str) and given.split(":")[0] == HUMAN)
+        self.is_ready = self.is_person
+        """True once the agent was told that a new game begins."""
+
+    def make(self, game: Game, seed: int) -> Agent:
+        if self.is_person:
+            raise BadAgent("a person sits here: play a move for them")
+        if self.agent is None:
+            self.agent = agent_for(self.name, game, seed, move_limit=math.inf)  # the session has clocks of its own
+        return self.agent
+
+    def check(self, game: Game, seed: int) -> Seat:
+        """Make the agent now, so that a name that means nothing is refused."""
+        if not self.is_person:
+            agent = self.make(game, seed)
+            if isinstance(agent, RemoteAgent):
+                agent.start()
+        return self
+
+    @property
+    def budget(self) -> Budget | None:
+        """The budget in the agent's name, if there is one."""
+        try:
+            return parse(self.name).budget
+        except BadAgent:  # an agent that was given as an object may have any name
+            return None
+
+
+class Task:
+    """An agent's thinking about one move."""
+
+    def __init__(self, position: Position, seat: Seat):
+        self.position, self.seat = position, seat
+        self.stop = threading.Event()
+        """Set to make the agent answer at once."""
+        self.cancelled = False
+        """True if its answer shall not be played."""
+        self.done = threading.Event()
+
+
+def watcher(show: OnSnapshot, every: float) -> Callable[[Thinking], None]:
+    """A watcher of a search that shows a snapshot every `every` seconds."""
+    due = time.perf_counter() + every
+
+    def watch(search: Thinking) -> None:
+        nonlocal due
+        if time.perf_counter() >= due:
+            due = time.perf_counter() + every
+            show(search.snapshot())
+
+    return watch

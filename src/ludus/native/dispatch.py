@@ -1,0 +1,83 @@
+"""The generic functions of ludus.rules in compiled code.
+
+Each is an overload that hands over to the compiled function of the game whose rules are its first argument.
+"""
+
+from pathlib import Path
+from typing import Any
+
+from numba import types
+from numba.core.errors import NumbaError
+from numba.extending import overload
+
+from ludus import rules
+from ludus.native.digests import PACKAGE
+from ludus.native.internals import allocates, asks_for_runtime, compile_for
+from ludus.native.kernels import compiled
+from ludus.native.state_hash import hash_of_state
+from ludus.native.types import RulesType, compiled_function
+
+
+def _no_heuristic(rules, state, player):
+    return 0.0
+
+
+def _no_play(rules, state, action):
+    pass
+
+
+def _no_play_together(rules, state, actions):
+    pass
+
+
+_DEFAULTS = {"heuristic": _no_heuristic, "play": _no_play, "play_together": _no_play_together}
+
+
+def find(first: Any, name: str, *others: Any) -> Any:
+    """The compiled function `name` for the rules of Numba type `first`, or None; `others`: types of its arguments."""
+    if not isinstance(first, RulesType):
+        return None
+    if rules.implementation(first.instance_class, name) is not None:
+        return compiled_function(first.instance_class, name, runtime=not _is_lean(first, name, others))
+    if name == "fingerprint":
+        return compiled(hash_of_state(others[0]))
+    return compiled(_DEFAULTS[name]) if name in _DEFAULTS else None
+
+
+def _is_lean(first: RulesType, name: str, others: tuple[Any, ...]) -> bool:
+    """True if this function of a game does without Numba's runtime (see OPTIONS in kernels.py)."""
+    namespace = rules.namespace_of(first.instance_class)
+    if PACKAGE / "search" in Path(namespace["__file__"]).parents:
+        return True  # selection rules
+    if namespace.get("LEAN", False):
+        return True  # the game says so; to find out, all that it calls would be compiled twice
+    arguments = (first, *map(types.unliteral, others))
+    # With the runtime first: a function that fails without it, such as np.zeros, Numba would remember as failed.
+    with_runtime, without = (compiled_function(first.instance_class, name, runtime) for runtime in (True, False))
+    try:
+        if allocates(compile_for(with_runtime, arguments)):
+            return False
+        compile_for(without, arguments)
+    except NumbaError as error:
+        return not asks_for_runtime(error)
+    return True
+
+
+def overload_generic(name: str, parameters: str) -> None:
+    """Let compiled code call the generic function `name`."""
+    made: dict[str, Any] = {"find": find}
+    exec(
+        f"def typed({parameters}):\n"
+        f"    target = find({parameters.replace(',', f', {name!r},', 1)})\n"
+        f"    if target is None:\n"
+        f"        return None\n"
+        f"    def {name}({parameters}):\n"
+        f"        return target({parameters})\n"
+        f"    return {name}\n",
+        made,
+    )
+    overload(rules.GENERIC[name])(made["typed"])
+
+
+for _name, _parameters in rules.SIGNATURES.items():
+    overload_generic(_name, _parameters)

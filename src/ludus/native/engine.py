@@ -1,0 +1,11 @@
+"""Functions of other modules in machine code: random numbers for kernels, and steps from position to position."""
+
+from ludus import rng, stepping
+from ludus.native.kernels import kernel
+from ludus.native.modules import compiled_names
+
+_rng = compiled_names(rng)
+below, uniform = _rng["below"], _rng["uniform"]
+
+STEPPING = {"inspect": kernel(stepping.inspect), "step": kernel(stepping.step)}
+"""The functions of ludus.stepping as kernels."""

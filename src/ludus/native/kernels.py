@@ -1,0 +1,36 @@
+"""Functions of the engine in machine code: kernels, which Python calls, and parts, which only kernels call."""
+
+from typing import Any
+
+import numba
+
+from ludus.native.caching import KernelCache
+from ludus.native.internals import WITHOUT_RUNTIME, WITHOUT_WRAPPERS, use_cache
+
+OPTIONS: dict[str, Any] = {"error_model": "numpy", "nogil": True, **WITHOUT_RUNTIME}
+"""How kernels and games are compiled: division as in NumPy, without the interpreter's lock, without Numba's runtime.
+
+A function of a game that makes an array, or copies one into another, needs the runtime and gets it (see dispatch.py).
+"""
+
+INNER: dict[str, Any] = {**OPTIONS, **WITHOUT_WRAPPERS}
+"""How functions are compiled that only compiled code calls."""
+
+
+def kernel(function: Any = None, **options: Any) -> Any:
+    """Compile a function of the engine on first use, cached on disk. It runs without the interpreter's lock."""
+    if function is None:
+        return lambda plain: kernel(plain, **options)
+    made = numba.njit(function, **OPTIONS, **options)
+    use_cache(made, KernelCache(function, options))
+    return made
+
+
+def part(function: Any) -> Any:
+    """Compile a function that only kernels call, into each of them."""
+    return numba.njit(function, forceinline=True, **INNER)
+
+
+def compiled(function: Any) -> Any:
+    """Compile a plain function of Ludus that only kernels call, as a function of its own."""
+    return numba.njit(function, **INNER)

@@ -1,0 +1,56 @@
+"""Copies of a module's names in which every plain function is compiled.
+
+Helpers of a game need no decorator then, and the module itself stays ordinary Python.
+"""
+
+from types import FunctionType, ModuleType
+from typing import Any
+
+import numba
+
+from ludus import rules
+from ludus.native.digests import source_homes
+from ludus.native.kernels import OPTIONS
+
+
+def compiled_names(module: ModuleType) -> dict[str, Any]:
+    """The names of a module of Ludus with its plain functions compiled, for use inside kernels."""
+    return compile_namespace(module.__dict__, set(source_homes(module.__dict__)), OPTIONS, "")
+
+
+def compile_namespace(names: dict[str, Any], files: set[str], options: dict[str, Any], digest: str) -> dict[str, Any]:
+    """A copy of a module's names, in which every plain function that is defined in one of the `files` is compiled."""
+    copies: dict[str, dict[str, Any]] = {}  # by the file of the module
+
+    def copy(module: dict[str, Any]) -> dict[str, Any]:
+        if module["__file__"] in copies:
+            return copies[module["__file__"]]
+        space = copies[module["__file__"]] = dict(module)
+        for name, value in module.items():
+            if isinstance(value, ModuleType) and getattr(value, "__file__", None) in files:
+                space[name] = ModuleType(value.__name__)
+                space[name].__dict__.update(copy(value.__dict__))
+            if not isinstance(value, FunctionType) or value is rules.GENERIC.get(value.__name__):
+                continue
+            if value.__code__.co_filename not in files:
+                continue
+            if value.__globals__ is module:
+                space[name] = numba.njit(renamed(name, value, space), **options)
+            else:
+                home = copy(value.__globals__)
+                space[name] = next((home[key] for key, found in value.__globals__.items() if found is value), value)
+        return space
+
+    def renamed(name: str, function: FunctionType, space: dict[str, Any]) -> FunctionType:
+        """The function among the copied names, with a name that no other function compiled on this machine has.
+
+        Numba's linker takes functions of the same module, name and argument types, which different processes put into
+        the cache, for one and the same; and it wants to import the module again when it loads them from there.
+        """
+        plain = FunctionType(function.__code__, space, function.__name__, function.__defaults__, function.__closure__)
+        plain.__kwdefaults__ = function.__kwdefaults__
+        plain.__qualname__ = f"{function.__module__}.{name}#{digest}"
+        plain.__module__ = names["__name__"]
+        return plain
+
+    return copy(names)

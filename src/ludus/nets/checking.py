@@ -1,0 +1,76 @@
+"""Engines compared with PyTorch: an engine that answers differently must not play unnoticed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ludus.errors import Unsuitable
+from ludus.nets.engines import TorchEngine
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from ludus.nets.engines import Engine
+
+    Answers = tuple[NDArray[np.float32], NDArray[np.float32]]
+
+ROWS = 16
+"""Positions on which an engine is compared."""
+TOLERANCE = 1e-3
+"""Largest difference in float32, absolute or relative to the number, of a logit or a value."""
+WORST = 0.1
+"""Largest `mean_difference` of an engine that rounds."""
+
+_checked: set[Any] = set()
+"""The engines and shapes of networks that this process has compared."""
+
+
+def check_engine(engine: Engine, network: Any, calibration: Any = None) -> None:
+    """Raise Unsuitable if the engine's answers differ from PyTorch's for the network that it has loaded.
+
+    Each kind of engine is compared once in a process for each shape of network: that takes some milliseconds. An engine
+    in int8 is not compared here, since it compares itself with float32 at every load (see quantised.py).
+    """
+    shapes = tuple((name, tuple(weight.shape)) for name, weight in network.state_dict().items())
+    key = type(engine), engine.precision, type(network), network.sizes.observation, shapes
+    if key in _checked or engine.precision == "int8" or isinstance(engine, TorchEngine):
+        return
+    reference = TorchEngine()
+    reference.load(network)
+    planes = random_planes(network.sizes) if calibration is None else calibration[:ROWS]
+    expected, found = reference.run(planes), engine.run(planes)
+    if engine.precision == "float32":
+        pairs = list(zip(found, expected, strict=True))
+        apart = max(float(np.abs(mine - theirs).max()) for mine, theirs in pairs)
+        agrees = all(np.allclose(*pair, rtol=TOLERANCE, atol=TOLERANCE, equal_nan=True) for pair in pairs)
+    else:
+        apart = mean_difference(found, expected)
+        agrees = not apart > WORST
+    if not agrees:
+        raise Unsuitable(
+            f"{type(engine).__name__} differs from PyTorch by {apart:.3g} on this network, in {engine.precision}: "
+            "set engine = torch"
+        )
+    _checked.add(key)
+
+
+def random_planes(sizes: Any, count: int = ROWS) -> NDArray[np.float32]:
+    """Random planes of 0 and 1, float32 [count, *observation], on boards that fill them."""
+    planes = np.random.default_rng(0).integers(0, 2, (count, *sizes.observation)).astype(np.float32)
+    if sizes.mask is not None:
+        planes[:, sizes.mask] = 1.0
+    return planes
+
+
+def mean_difference(one: Answers, other: Answers) -> float:
+    """The mean over positions of how far two answers are apart: in value, or in the sum over all moves' probabilities
+    if that is more."""
+
+    def probabilities(logits: NDArray[np.float32]) -> NDArray[np.float32]:
+        weights = np.exp(logits - logits.max(-1, keepdims=True))
+        return weights / weights.sum(-1, keepdims=True)
+
+    policy = np.abs(probabilities(one[0]) - probabilities(other[0])).sum(-1).mean()
+    return float(max(policy, np.abs(one[1] - other[1]).mean()))

@@ -1,0 +1,62 @@
+"""The running rating: each network plays an earlier one, its rival, that it does not yet beat at will."""
+
+from __future__ import annotations
+
+import copy
+import math
+from typing import Any
+
+from ludus.training.playoff import Tally
+from ludus.training.state import State, with_prefix
+
+FADING = 0.7
+"""The factor by which earlier results count less after each match."""
+GAMES_PER_RUNG = 20
+"""Games, by their present weight, before a network can become the next rival."""
+SCORE_PER_RUNG = 0.75
+"""The score against the rival that makes a network the next rival."""
+
+
+class Ladder:
+    """A rating in Elo above the untrained network with the same search.
+
+    Errors add up over the rivals, so this rating is for watching a run; an arena measures better.
+    """
+
+    def __init__(self, rival: Any):
+        """The first rival is a copy of the network `rival`."""
+        self.rival = copy.deepcopy(rival)
+        self.base = 0.0
+        """The rival's rating."""
+        self.points = 0.0
+        """Points against the rival, earlier ones with less weight."""
+        self.games = 0.0
+        """Games against the rival, earlier ones with less weight."""
+
+    @property
+    def rating(self) -> float | None:
+        """The rating by the score against the rival; None before the first game.
+
+        Half a win and half a loss are added to the score, so that the rating stays finite.
+        """
+        if not self.games and not self.base:
+            return None
+        score = (self.points + 0.5) / (self.games + 1.0)
+        return self.base + 400.0 * math.log10(score / (1.0 - score))
+
+    def add(self, network: Any, tally: Tally) -> None:
+        """Add the results of a network against the rival."""
+        self.points = FADING * self.points + tally.wins + tally.draws / 2
+        self.games = FADING * self.games + tally.games
+        if self.games >= GAMES_PER_RUNG and self.points >= SCORE_PER_RUNG * self.games:
+            self.base = self.rating or 0.0
+            self.rival.load_state_dict(network.state_dict())
+            self.points = self.games = 0.0
+
+    def state(self) -> State:
+        facts = {"ladder": [self.base, self.points, self.games]}
+        return State(tensors=with_prefix("rival.", self.rival.state_dict()), facts=facts)
+
+    def restore(self, state: State) -> None:
+        self.rival.load_state_dict(state.tensors_of("rival."))
+        self.base, self.points, self.games = state.facts["ladder"]

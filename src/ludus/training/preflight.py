@@ -1,0 +1,217 @@
+"""The preflight: some seconds before a run, measure what this machine does with these settings."""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from ludus.machine import cpu_count, peak_memory
+from ludus.nets.checking import random_planes
+from ludus.nets.engines import fastest_engine, make_engine
+from ludus.nets.evaluator import calls_per_second
+from ludus.nets.families import FAMILIES
+from ludus.nets.rows import Rows, join
+from ludus.stopping import NEVER, Deadline, Stopped
+from ludus.training.learner import Learner, learner_device
+from ludus.training.planning import check_fit
+from ludus.training.playoff import play_off
+from ludus.training.replay import window_size
+from ludus.training.selfplay import LocalSelfPlay
+
+if TYPE_CHECKING:
+    from ludus.game import Game
+    from ludus.runs.config import Config
+    from ludus.stopping import Stop
+
+SECONDS = 1.5
+"""The time for each figure."""
+GAMES = {"cpu": (64, 128, 256), "cuda": (1024, 4096)}
+"""The numbers of games side by side that are tried."""
+WORTH_IT = 1.05
+"""More games side by side must be faster by this factor: fewer games shorten the delay from learning to playing."""
+FASTER = 1.2
+"""Self-play uses int8 where that is faster than float32 by this factor."""
+USUAL_PEAK = 500 << 20
+"""The memory of a process with PyTorch and a compiled game, where the system does not tell."""
+FORESTS = 2
+"""Workers on a GPU: while it searches for one, the CPU plays the moves of the other."""
+
+Progress = Callable[[str, float], None]
+"""Called with the name of the next measurement, and the progress of the preflight from 0 to 1."""
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What a machine does with a game and its settings."""
+
+    parameters: int
+    """Parameters of the network."""
+    evaluations: float
+    """Evaluations per second of the network alone, on all workers."""
+    simulations: float
+    """Simulations per second of self-play."""
+    plies: float
+    """Mean length of a game between untrained networks."""
+    learned: float
+    """Rows per second that the learner takes in."""
+    engine: str
+    parallel_games: int
+    workers: int
+    learner_threads: int
+    peak: int
+    """The largest memory of this process so far, in bytes; 0 where the system does not tell."""
+    tree_bytes: int
+    """The memory of the trees."""
+    row_bytes: float
+    """The memory of one row in the replay window."""
+    trees_on_gpu: bool
+    why_not_on_gpu: str
+    """The reason why the trees are on the CPU although the network is on a GPU, else empty."""
+
+    def seconds_per_row(self, config: Config) -> float:
+        """The time to play one row and to learn from it, in the mean over the whole run."""
+        last = config.simulations_end or config.simulations
+        searched = (config.simulations + last) / 2 + config.fast_simulations * (1 / config.full_search_fraction - 1)
+        return searched / self.simulations + config.reuse / self.learned
+
+    def memory(self, config: Config) -> int:
+        """An upper limit for the memory of the process, in bytes.
+
+        The preflight has made trees, network and learner once, and so has the run. The replay window is there twice
+        while rows are added to it.
+        """
+        window = self.row_bytes * min(window_size(config, config.planned_rows), max(1, config.planned_rows))
+        return int(1.1 * (max(self.peak, USUAL_PEAK) + self.tree_bytes + 2 * window))
+
+    def games_per_hour(self, config: Config) -> float:
+        """Games per hour at the start of the run."""
+        return 3600 / self.seconds_per_row(config) / max(1.0, self.plies * config.full_search_fraction)
+
+
+class _Candidate(NamedTuple):
+    """Self-play with one number of games, and its figures."""
+
+    selfplay: LocalSelfPlay
+    simulations: float
+    """Simulations per second."""
+    plies: float
+    """Mean length of a game."""
+    rows: Rows
+
+
+def measure(game: Game, config: Config, progress: Progress | None = None, stop: Stop = NEVER) -> Measured:
+    """Play and learn for some seconds with an untrained network, apart from any run. Raises Stopped if stopped."""
+    check_fit(game, config)
+    game.compile()
+    network = config.make_network(game)
+    device = learner_device(config)
+    tried = [config.parallel_games] if config.parallel_games else GAMES[device]
+    threads = [config.learner_threads or 1] if config.learner_threads or device == "cuda" else sorted({1, cpu_count()})
+    stages = 2 + len(tried) + len(threads)
+    stage = 0
+
+    def begin(what: str) -> None:
+        nonlocal stage
+        if stop.is_set():
+            raise Stopped("stopped before the run began: nothing was written")
+        if progress is not None:
+            progress(what, stage / stages)
+        stage += 1
+
+    begin("engines")
+    engine, calibration = _choose_engine(config, network)
+    config = dataclasses.replace(config, engine=engine)
+    best: _Candidate | None = None
+    for games in tried:
+        begin(f"self-play of {games} games")
+        candidate = _measure_selfplay(game, config, network, games, calibration, stop)
+        if best is None or candidate.simulations > WORTH_IT * best.simulations:
+            best = candidate
+    assert best is not None
+    selfplay, rows = best.selfplay, best.rows
+    begin("the network alone")
+    evaluations = selfplay.measure_network(SECONDS)
+    learned = {}
+    for count in threads:
+        begin(f"the learner on {count} thread{'s' * (count > 1)}")
+        learned[count] = _measure_learner(Learner(game, network, config, device, count), rows, stop)
+    begin("done")
+    fastest = max(learned, key=lambda count: learned[count])
+    forest = selfplay.workers[0].forest
+    return Measured(
+        parameters=sum(weight.numel() for weight in network.parameters()),
+        evaluations=evaluations,
+        simulations=best.simulations,
+        plies=best.plies,
+        learned=learned[fastest],
+        engine=engine,
+        parallel_games=selfplay.games,
+        workers=len(selfplay.workers),
+        learner_threads=fastest,
+        peak=peak_memory(),
+        tree_bytes=selfplay.bytes,
+        row_bytes=rows.bytes / max(1, len(rows)),
+        trees_on_gpu=forest.on_gpu,
+        why_not_on_gpu=forest.why_not_on_gpu,
+    )
+
+
+def _choose_engine(config: Config, network: Any) -> tuple[str, Any]:
+    """The engine of self-play, and planes to calibrate it with: int8 where this machine is clearly faster with it."""
+    from ludus.nets.quantised import can_quantise
+
+    family = FAMILIES[config.network]
+    if config.engine not in ("auto", "int8") or "int8" not in family.engines or not can_quantise(network):
+        return config.engine, None
+    fastest = fastest_engine(family.engines)
+    if config.engine == "int8":
+        return "int8", random_planes(network.sizes, 64)
+    if fastest != "onnx":
+        return "auto", None
+    planes = random_planes(network.sizes, 64)
+    rates = []
+    for name in ("onnx", "int8"):
+        engine = make_engine(name)
+        engine.load(network, planes)
+        rates.append(calls_per_second(partial(engine.run, planes), 0.3))
+    return "int8" if rates[1] > FASTER * rates[0] else "auto", planes
+
+
+def _measure_selfplay(game: Game, config: Config, network: Any, games: int, calibration: Any, stop: Stop) -> _Candidate:
+    """Self-play of untrained networks from the start of their games."""
+
+    def make(workers: int) -> LocalSelfPlay:
+        return LocalSelfPlay(game, config, network, games=games, workers=workers, seed=0)
+
+    on_gpu = learner_device(config) == "cuda"
+    selfplay = make(config.workers or (FORESTS if on_gpu else cpu_count()))
+    if on_gpu and not config.workers and not selfplay.workers[0].forest.on_gpu:
+        selfplay = make(cpu_count())
+    if calibration is not None:
+        selfplay.load(network, calibration)
+    warm = selfplay.play(1, 2)  # compiles
+    if config.rating_games and game.two_player_zero_sum:
+        evaluator = selfplay.workers[0].evaluator
+        play_off(game, evaluator, evaluator, 2, 2, 1, 0, config.gating_uct and 2)  # compiles too
+    selfplay.restart()  # positions late in a game are not like the others
+    played = selfplay.play(1 << 40, config.simulations, Deadline(SECONDS, stop))
+    finished = warm.counts.games + played.counts.games
+    plies = (warm.counts.plies + played.counts.plies) / max(1, finished)
+    return _Candidate(
+        selfplay, played.counts.simulations / played.counts.seconds, plies, join([warm.rows, played.rows])
+    )
+
+
+def _measure_learner(learner: Learner, rows: Rows, stop: Stop) -> float:
+    """Rows per second of a learner."""
+    rng = np.random.default_rng(0)
+    learner.learn(rows, learner.stepper.warm_up, 0.0, rng)
+    began, steps = time.perf_counter(), learner.steps
+    learner.learn(rows, 1 << 30, 0.0, rng, Deadline(SECONDS, stop))
+    return (learner.steps - steps) * learner.config.batch_size / (time.perf_counter() - began)

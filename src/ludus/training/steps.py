@@ -1,0 +1,103 @@
+"""The learner's steps on the CPU: each is shared among threads that run a copy of the network on a part of the batch.
+
+No operation is parallel within itself: threads that wait for each other in every operation lose most of their speed as
+soon as another process uses one of the cores.
+"""
+
+from __future__ import annotations
+
+import copy
+import math
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+
+from ludus.training.averaging import copy_all
+
+if TYPE_CHECKING:
+    from ludus.nets.rows import Rows
+    from ludus.nets.samples import Sampler
+    from ludus.stopping import Stop
+
+
+@dataclass
+class ThreadedSteps:
+    """Gradient steps of a network, on `threads` threads; the fields are those of gpu.steps.GraphedSteps."""
+
+    network: Any
+    optimiser: torch.optim.Optimizer
+    sampler: Sampler
+    batch_size: int
+    value_weight: float
+    gradient_clip: float
+    count_step: Callable[[], float]
+    average: Callable[[Any], None]
+    device: torch.device
+    threads: int = 1
+
+    warm_up = 2
+    """The number of steps to take before steps can be timed."""
+
+    def __post_init__(self) -> None:
+        self.copies = [copy.deepcopy(self.network) for _ in range(self.threads)]
+
+    def load(self, weights: dict[str, Any]) -> None:
+        """Called when the network's weights were replaced, with the new ones."""
+        for each in self.copies:
+            each.load_state_dict(weights)
+
+    def learn(
+        self, rows: Rows, steps: int, rate: float, rng: np.random.Generator, stop: Stop
+    ) -> tuple[torch.Tensor, int]:
+        """Take `steps` steps, fewer if stopped; returns the sums of losses and gradient norms [3], and the steps."""
+        for group in self.optimiser.param_groups:
+            group["lr"] = rate
+        for each in self.copies:
+            each.train()
+        sums = torch.zeros(3, device=self.device)
+        done = 0
+        with ThreadPoolExecutor(len(self.copies)) as pool:
+            while done < steps and not stop.is_set():
+                sums += self._step(pool, rows, rng)
+                done += 1
+        return sums, done
+
+    def _step(self, pool: ThreadPoolExecutor, rows: Rows, rng: np.random.Generator) -> torch.Tensor:
+        count = len(self.copies)
+        shares = np.diff(np.linspace(0, self.batch_size, count + 1).round().astype(int)).tolist()
+        seeds = rng.integers(0, 1 << 62, count).tolist()
+        results = list(pool.map(lambda job: self._gradients(rows, *job), zip(self.copies, shares, seeds, strict=True)))
+        self.optimiser.zero_grad(set_to_none=True)
+        weights = list(self.network.parameters())
+        for k, weight in enumerate(weights):
+            weight.grad = torch.stack([gradients[k] for _, gradients in results]).sum(0)
+        norm = torch.nn.utils.clip_grad_norm_(weights, self.gradient_clip or math.inf)
+        self.optimiser.step()
+        self._average_statistics()
+        self.average(self.count_step())
+        return torch.cat([torch.stack([losses for losses, _ in results]).sum(0), norm.detach()[None]])
+
+    def _gradients(self, rows: Rows, network: Any, count: int, seed: int) -> tuple[torch.Tensor, Any]:
+        """The losses and gradients of one thread's part of the batch, on its copy of the network."""
+        copy_all(list(network.parameters()), list(self.network.parameters()))
+        rng = np.random.default_rng(seed)
+        with torch.autocast("cuda", torch.bfloat16, enabled=self.device.type == "cuda"):
+            losses = self.sampler.loss(network, self.sampler.draw(rows, count, rng).to(self.device))
+        policy_loss, value_loss = (loss / self.batch_size for loss in losses)
+        loss = policy_loss + self.value_weight * value_loss
+        gradients = torch.autograd.grad(loss, list(network.parameters()))
+        return torch.stack([policy_loss.detach(), value_loss.detach()]), gradients
+
+    @torch.no_grad()
+    def _average_statistics(self) -> None:
+        """Give the network and its copies the mean of the copies' batch norm statistics."""
+        buffers = zip(*(each.buffers() for each in self.copies), strict=True)
+        for mine, theirs in zip(self.network.buffers(), buffers, strict=True):
+            if mine.dtype.is_floating_point:
+                mine.copy_(torch.stack(theirs).mean(0))
+                for each in theirs:
+                    each.copy_(mine)

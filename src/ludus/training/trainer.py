@@ -1,0 +1,273 @@
+"""The trainer: one run in memory, and one iteration of the algorithm in `Trainer.iterate`."""
+
+from __future__ import annotations
+
+import json
+import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import torch
+
+from ludus.nets.engines import ENGINES
+from ludus.nets.evaluator import make_evaluator
+from ludus.nets.rows import empty_rows
+from ludus.runs.files import Writer
+from ludus.runs.run import detached, first_weights
+from ludus.stopping import NEVER, Stop
+from ludus.training.evaluation import open_evaluation
+from ludus.training.gating import GateResult, make_gate
+from ludus.training.ladder import Ladder
+from ludus.training.learner import Learner, Losses, learner_device
+from ludus.training.playoff import Tally, play_off
+from ludus.training.replay import Window
+from ludus.training.selfplay import LocalSelfPlay, Played, SelfPlay
+from ludus.training.state import State, pack_rng, unpack_rng
+
+if TYPE_CHECKING:
+    from ludus.nets.rows import Rows
+    from ludus.runs.run import Run
+
+GAMES = 128
+"""Games played side by side if no preflight has chosen their number."""
+CALIBRATION_ROWS = 256
+"""Positions by which an engine that quantises finds the ranges of activations."""
+RATING_FRACTION = 0.04
+"""The fraction of the time that the running rating may take."""
+
+
+@dataclass(frozen=True)
+class Report:
+    """The figures of one iteration; a line of log.jsonl."""
+
+    iteration: int
+    rows: int
+    """Rows since the run began."""
+    games: int
+    """Games finished since the run began."""
+    steps: int
+    """Gradient steps since the run began."""
+    seconds: float
+    """Seconds of training since the run began."""
+    plies: float
+    """Mean length of the games of this iteration."""
+    simulations_per_second: float
+    rows_per_second: float
+    """Rows learned from in a second of learning."""
+    play_seconds: float
+    learn_seconds: float
+    simulations: int
+    """Simulations per move."""
+    losses: Losses
+    rating: float | None
+    """Elo above the untrained network, in two-player zero-sum games (see ladder.py)."""
+    gate: GateResult | None
+    """With gating, the match of the new network."""
+    resign_error: float
+    """The fraction of resignations that would have been wrong."""
+    graded: float | None
+    """The fraction of outcomes that the network alone keeps on solved positions; None if no evaluation was due."""
+
+    def line(self) -> dict[str, Any]:
+        """The figures as a line of log.jsonl."""
+        facts = {**self.__dict__, **self.losses._asdict()}
+        facts.pop("losses")
+        return {key: round(value, 5) if isinstance(value, float) else value for key, value in facts.items()}
+
+
+class Learned(NamedTuple):
+    """The result of one round of learning."""
+
+    losses: Losses
+    steps: int
+    seconds: float
+
+
+class Trainer:
+    """A run in memory. `iterate` does one iteration; `save` writes a checkpoint and `restore` continues from one."""
+
+    def __init__(self, run: Run):
+        self.run, self.game, self.config = run, run.game.compile(), run.config
+        config = self.config
+        self.evaluation = open_evaluation(run)
+        torch.manual_seed(config.seed)
+        network = config.make_network(self.game)
+        if config.initial_run and run.whole_checkpoint() is None:
+            network.load_state_dict(first_weights(config.initial_run, self.game, network))
+        self.learner = Learner(self.game, network, config, learner_device(config), config.learner_threads or 1)
+        self.gate = make_gate(config, self.learner.player)
+        self.selfplay: SelfPlay = LocalSelfPlay(
+            self.game,
+            config,
+            self.gate.best,
+            games=config.parallel_games or GAMES,
+            workers=config.workers or 1,
+            seed=7919 * config.seed,
+        )
+        self.window = Window(config, empty_rows(self.game.new_states(1), self.game.players))
+        rated = config.rating_games and self.game.two_player_zero_sum
+        self.ladder = Ladder(self.learner.player) if rated else None
+        self.rng = np.random.default_rng(config.seed)
+        self.writer = Writer(beside=config.concurrent_learning)
+        self.iteration = 0
+        self.games = 0
+        """Games finished since the run began."""
+        self.steps_owed = 0.0
+        """Gradient steps that the rows so far are worth and that were not yet taken."""
+        self.seconds = 0.0
+        """Seconds of training since the run began, up to `timed_until`."""
+        self.timed_until = time.perf_counter()
+        self.rating_seconds = 0.0
+
+    # --- one iteration ------------------------------------------------------------------------------------------------
+
+    def iterate(self, stop: Stop = NEVER) -> Report | None:
+        """One iteration: play, learn, choose the weights that play. None if stopped: then nothing changes on disk."""
+        if self.config.concurrent_learning:  # the learner has the rows of earlier iterations, so neither waits
+            with ThreadPoolExecutor(1) as beside:
+                learning = beside.submit(self._learn, stop)
+                played = self._play(stop)
+                learned = learning.result()
+            self._remember(played)
+        else:
+            played = self._play(stop)
+            if stop.is_set():
+                return None
+            self._remember(played)
+            learned = self._learn(stop)
+        if stop.is_set():
+            return None
+        self.gate.decide(self._match_at_gate)
+        self.iteration += 1
+        self.selfplay.load(self.gate.best, self._calibration())
+        self._rate()
+        graded = self.evaluation.grade(self.gate.best, self.iteration) if self.evaluation else None
+        report = self._report(played, learned, graded)
+        self._log(report, played.rows)
+        return report
+
+    def _play(self, stop: Stop) -> Played:
+        return self.selfplay.play(self.config.iteration_rows, self.simulations, stop)
+
+    def _remember(self, played: Played) -> None:
+        """Put new rows into the replay window. They are worth `reuse` times their number of learned rows."""
+        self.window.add(played.rows)
+        self.games += played.counts.games
+        self.steps_owed += len(played.rows) * self.config.reuse / self.config.batch_size
+
+    def _learn(self, stop: Stop) -> Learned:
+        """Take the gradient steps that are owed."""
+        began, steps = time.perf_counter(), int(self.steps_owed)
+        losses = self.learner.learn(self.window.rows, steps, self.progress, self.rng, stop)
+        self.steps_owed -= steps
+        return Learned(losses, steps, time.perf_counter() - began)
+
+    def _match_at_gate(self, new: Any, old: Any, uct: int) -> Tally:
+        return self._play_off(new, old, self.config.gating_games, salt=1, uct=uct)
+
+    def _rate(self) -> None:
+        """Play against the rival of the ladder, unless that would take more than a small fraction of the time."""
+        if self.ladder is None or self.rating_seconds > RATING_FRACTION * self.seconds + 1.0:
+            return
+        began = time.perf_counter()
+        best = self.gate.best
+        self.ladder.add(best, self._play_off(best, self.ladder.rival, self.config.rating_games, salt=2))
+        self.rating_seconds += time.perf_counter() - began
+
+    def _play_off(self, new: Any, old: Any, games: int, salt: int, uct: int = 0) -> Tally:
+        config = self.config
+        seed = salt + config.seed + 7919 * self.iteration
+        mine = make_evaluator(self.game, new, config.engine)
+        theirs = None if old is None else make_evaluator(self.game, old, config.engine)
+        return play_off(self.game, mine, theirs, games, self.simulations, max(2, config.opening_plies), seed, uct)
+
+    def _calibration(self) -> Any:
+        """Planes of recent positions, float32 [n, *observation], if the engine quantises."""
+        engine = ENGINES.get(self.config.engine)
+        if engine is None or not engine.quantises or not len(self.window.rows):
+            return None
+        rng = np.random.default_rng([self.config.seed, self.iteration])
+        return self.learner.sampler.draw(self.window.rows, CALIBRATION_ROWS, rng).planes.numpy()
+
+    # --- figures ------------------------------------------------------------------------------------------------------
+
+    @property
+    def progress(self) -> float:
+        """The progress of the run by its own plan, from 0 to 1."""
+        return min(1.0, self.window.total / self.config.planned_rows) if self.config.planned_rows else 0.0
+
+    @property
+    def simulations(self) -> int:
+        """The simulations per move, which change geometrically with the progress of the run."""
+        first, last = self.config.simulations, self.config.simulations_end or self.config.simulations
+        return round(first * (last / first) ** self.progress)
+
+    def _report(self, played: Played, learned: Learned, graded: float | None) -> Report:
+        now = time.perf_counter()
+        self.seconds, self.timed_until = self.seconds + now - self.timed_until, now
+        counts = played.counts
+        return Report(
+            iteration=self.iteration,
+            rows=self.window.total,
+            games=self.games,
+            steps=self.learner.steps,
+            seconds=self.seconds,
+            plies=counts.plies / max(1, counts.games),
+            simulations_per_second=counts.simulations / counts.seconds,
+            rows_per_second=learned.steps * self.config.batch_size / max(1e-9, learned.seconds),
+            play_seconds=counts.seconds,
+            learn_seconds=learned.seconds,
+            simulations=self.simulations,
+            losses=learned.losses,
+            rating=self.ladder.rating if self.ladder else None,
+            gate=self.gate.result,
+            resign_error=counts.resign_error,
+            graded=graded,
+        )
+
+    def _log(self, report: Report, rows: Rows) -> None:
+        self.writer.write(lambda: self.run.save_rows(report.iteration, rows))
+        self.run.add_to_log(report.line())
+
+    # --- checkpoints --------------------------------------------------------------------------------------------------
+
+    def state(self) -> State:
+        """All that is needed to continue, except the weights that play and the rows of self-play."""
+        state = self.learner.state() | self.gate.state() | self.selfplay.state() | self.window.state()
+        if self.ladder:
+            state |= self.ladder.state()
+        facts = {"seconds": self.seconds, "games": self.games, "owed": self.steps_owed}
+        return state | State(arrays={"choose": pack_rng(self.rng)}, facts=facts)
+
+    def save(self, wait: bool = True) -> None:
+        """Write a checkpoint. Without `wait` it may be on disk only after `finish`."""
+        state, iteration = self.state(), self.iteration
+        player, learner = detached(self.gate.best.state_dict()), detached(state.tensors)
+        arrays = {**state.arrays, "facts": np.array(json.dumps(state.facts))}
+        self.writer.write(lambda: self.run.save(iteration, player, learner, arrays, state.facts))
+        if wait:
+            self.finish()
+
+    def finish(self) -> None:
+        """Wait until all files are on disk."""
+        self.writer.finish()
+
+    def restore(self, iteration: int) -> None:
+        """Continue from a checkpoint of the run."""
+        learner, arrays = self.run.load_state(iteration)
+        player, _ = self.run.load_player(iteration)
+        state = State(learner, arrays, json.loads(str(arrays["facts"])))
+        self.learner.restore(state)
+        self.gate.restore(state, player.state_dict())
+        self.selfplay.restore(state)
+        if self.ladder:
+            self.ladder.restore(state)
+        unpack_rng(self.rng, arrays["choose"])
+        self.iteration, self.seconds, self.games = iteration, state.facts["seconds"], state.facts["games"]
+        self.steps_owed = state.facts["owed"]
+        self.run.forget_after(iteration)
+        self.window.restore(state, lambda wanted: self.run.load_rows(iteration, wanted))
+        self.selfplay.load(self.gate.best, self._calibration())
+        self.timed_until = time.perf_counter()

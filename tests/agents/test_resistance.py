@@ -1,0 +1,96 @@
+"""A lost position is defended: of moves that all lose, the one that holds out longest is played."""
+
+import time
+from functools import cache
+from random import Random
+
+import pytest
+
+import ludus
+from ludus.agents import make_agent
+from ludus.agents.resistance import longest_resistance
+
+SMALL = ludus.make("connect4", rows=4, columns=4, line=3)
+
+
+@cache
+def plies_to_loss(position, player):
+    """Plies until the player loses against an opponent who hurries, if it holds out as long as it can; 99: never."""
+    if position.is_over:
+        return 0 if position.values[player] < 0 else 99
+    counts = [plies_to_loss(position.play(action), player) for action in position.actions]
+    return min(99, 1 + (max(counts) if position.to_move == player else min(counts)))
+
+
+def lost_positions(count):
+    """Positions in which the player to move loses, some moves sooner than others."""
+    random = Random(1)
+    found = []
+    while len(found) < count:
+        position = SMALL.start()
+        for _ in range(random.randrange(9)):
+            if not position.is_over:
+                position = position.play(random.choice(position.actions))
+        if position.is_over:
+            continue
+        lengths = {1 + plies_to_loss(position.play(action), position.to_move) for action in position.actions}
+        if len(lengths) > 1 and max(lengths) < 99:
+            found.append(position)
+    return found
+
+
+LOST = lost_positions(12)
+
+
+def resistance(position, action):
+    return 1 + plies_to_loss(position.play(action), position.to_move)
+
+
+def longest(position):
+    return max(resistance(position, action) for action in position.actions)
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_the_longest_resistance_is_chosen(seed):
+    for position in LOST:
+        choice = make_agent("uct:20000", SMALL, seed).choose(position)
+        assert (choice.value, choice.solved) == (-1.0, True)
+        assert resistance(position, choice.action) == longest(position)
+        assert choice.line[0] == choice.move
+
+
+def test_bounds_from_the_tree_are_checked_as_far_as_the_budget_goes():
+    for position in LOST:
+        true = {action: resistance(position, action) for action in position.actions}
+        rough = dict.fromkeys(true, 40)  # the tree has seen a loss, but a slow one
+        same = dict.fromkeys(true, 1)
+        best = longest_resistance(position, position.to_move, rough, same, lambda: True)
+        assert true[best] == max(true.values())
+        # Without any budget the bounds decide, and then the visits.
+        first, *_, last = position.actions
+        assert longest_resistance(position, position.to_move, {**rough, last: 41}, same, lambda: False) == last
+        assert longest_resistance(position, position.to_move, rough, {**same, first: 2}, lambda: False) == first
+
+
+def test_the_rest_of_the_budget_is_not_exceeded():
+    agent = make_agent("uct:20000", SMALL)
+    for position in LOST:
+        agent.new_game(0)
+        assert agent.choose(position, 3000).simulations <= 3001
+        began = time.perf_counter()
+        agent.choose(position, "100ms")
+        assert time.perf_counter() - began < 1.0
+
+
+def test_a_search_that_is_stopped_still_answers():
+    agent = make_agent("uct", SMALL)
+    choice, last = agent.think(LOST[0], 100_000, watch=lambda search: False)
+    assert choice.action in LOST[0].actions
+    assert last.ended == "stopped"
+
+
+def test_three_players_go_by_the_length_of_the_proof():
+    game = ludus.make("laststone", stones=4)  # whatever a takes, b takes the last stone, and a comes last
+    choice = make_agent("uct:2000", game).choose(game.start())
+    assert (choice.value, choice.solved) == (-1.0, True)
+    assert choice.move in ("1", "2", "3")

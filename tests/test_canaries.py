@@ -1,0 +1,335 @@
+"""Canaries for what Ludus uses of Numba, llvmlite, PyTorch and CPython without their promise to keep it.
+
+When one fails after an upgrade, its message says what has changed and what that breaks. docs/architecture.md lists the
+places that use each of them.
+"""
+
+import ctypes
+import pickle
+import re
+from typing import NamedTuple
+
+import llvmlite.binding as llvm
+import numba
+import numpy as np
+import pytest
+from numba import types
+from numba.core import event
+from numba.core.callconv import RETCODE_OK
+from numba.core.errors import NumbaError
+from numba.core.itanium_mangler import mangle_type
+from numba.extending import typeof_impl
+
+from ludus.native import internals
+
+NUMBERS = types.int64[::1]
+
+
+def add_one(x):
+    return x + 1
+
+
+def pass_on(numbers):
+    return numbers
+
+
+def make_array(count):
+    return np.zeros(count)
+
+
+def copy_into(target, numbers):
+    target[:] = numbers
+
+
+def total(numbers):
+    result = 0
+    for number in numbers:
+        result += number
+    return result
+
+
+def compiled(function, *kinds, **options):
+    """What Numba knows of a compiled function."""
+    return internals.compile_for(numba.njit(function, **options), kinds)
+
+
+# --- How functions are compiled ---------------------------------------------------------------------------------------
+
+
+def test_without_the_runtime_references_are_not_counted():
+    counted = compiled(pass_on, NUMBERS).library.get_llvm_str()
+    assert "NRT_incref" in counted, "Numba counts references under another name, so the next check means nothing"
+    lean = compiled(pass_on, NUMBERS, **internals.WITHOUT_RUNTIME).library.get_llvm_str()
+    assert "NRT_incref" not in lean, (
+        "Numba's option _nrt=False no longer leaves reference counting out, so searches take three times as long"
+    )
+
+
+def test_code_that_allocates_can_be_told_from_code_that_does_not():
+    assert internals.allocates(compiled(make_array, types.int64)), (
+        "Numba no longer allocates arrays through NRT_MemInfo_alloc, so games that make arrays are taken for lean ones"
+    )
+    assert not internals.allocates(compiled(add_one, types.int64)), (
+        "Numba mentions NRT_MemInfo_alloc in all code, so every game is compiled with the slow runtime"
+    )
+
+
+def test_a_function_that_needs_the_runtime_says_so():
+    with pytest.raises(NumbaError) as caught:
+        compiled(copy_into, NUMBERS, NUMBERS, **internals.WITHOUT_RUNTIME)
+    assert internals.asks_for_runtime(caught.value), (
+        "Numba no longer says 'NRT required' of a function that copies an array without its runtime, "
+        "so games that copy arrays fail to compile"
+    )
+
+
+def test_functions_can_do_without_a_way_in_from_python():
+    code = compiled(add_one, types.int64, **internals.WITHOUT_WRAPPERS).library.get_llvm_str()
+    assert "cpython." not in code, (
+        "Numba's option no_cpython_wrapper no longer leaves the wrapper out, so compiling takes longer"
+    )
+
+
+def test_vectors_can_be_switched_off():
+    with internals.global_compiler_lock, internals.without_vectors():
+        plain = compiled(total, NUMBERS).library.get_llvm_str()
+    assert "x i64>" not in plain, (
+        "Numba's settings LOOP_VECTORIZE and SLP_VECTORIZE no longer switch vectors off, so LLVM's code for the CPU "
+        "does not fit a GPU"
+    )
+    assert "x i64>" in compiled(total, NUMBERS).library.get_llvm_str(), (
+        "Numba no longer vectorises the sum of an array, so the check above means nothing"
+    )
+
+
+def test_compiling_is_an_event():
+    heard = []
+
+    class Listener(event.Listener):
+        def on_start(self, started):
+            heard.append(started.data["args"])
+
+        def on_end(self, ended):
+            heard.append("end")
+
+    with event.install_listener("numba:compile", Listener()):
+        compiled(lambda x: x, types.int8)
+    assert heard == [(types.int8,), "end"], (
+        "Numba no longer sends an event 'numba:compile' with the types of the arguments, "
+        "so nobody is told why the first search takes a minute"
+    )
+
+
+# --- The cache --------------------------------------------------------------------------------------------------------
+
+
+def test_a_dispatcher_asks_its_cache():
+    asked = []
+
+    class Cache(internals.NullCache):
+        def load_overload(self, sig, target_context):
+            asked.append(("load", sig))
+
+        def save_overload(self, sig, data):
+            asked.append(("save", sig))
+
+    made = numba.njit(add_one)
+    internals.use_cache(made, Cache())
+    assert made(1) == 2
+    assert asked == [("load", (types.int64,)), ("save", (types.int64,))], (
+        "Numba's dispatchers no longer ask the object in _cache, so every process compiles everything again"
+    )
+
+
+def test_machine_code_can_be_taken_apart_and_put_together():
+    made = compiled(add_one, types.int64)
+    again = internals.from_parts(made.target_context, pickle.loads(internals.dumps(internals.to_parts(made))))
+    assert again.entry_point(20) == 21, (
+        "Numba's CompileResult can no longer be taken apart and rebuilt, so machine code cannot be kept on disk"
+    )
+
+
+def test_a_machine_has_a_description():
+    described = internals.machine_of(compiled(add_one, types.int64).target_context)
+    assert any(llvm.get_host_cpu_name() in part for part in described), (
+        "Numba's codegen no longer names the CPU, so machine code for another CPU could come from a shared cache"
+    )
+
+
+TABLE = np.arange(1 << 18)
+
+
+def look_up(index):
+    return TABLE[index]
+
+
+def ping(x):
+    return 0 if x < 1 else pong(x - 1)
+
+
+def pong(x):
+    return 0 if x < 1 else ping(x - 1)
+
+
+def test_code_that_belongs_to_one_process_is_known():
+    assert internals.belongs_to_process(compiled(look_up, types.int64)), (
+        "Numba no longer marks code with addresses of large tables, so a cached kernel could read freed memory"
+    )
+    names = {"ping": ping, "pong": pong}
+    for name, function in list(names.items()):
+        names[name] = numba.njit(type(function)(function.__code__, names, name))
+    assert internals.belongs_to_process(internals.compile_for(names["ping"], (types.int64,))), (
+        "Numba links functions that call each other in a circle in another way than through .numba.unresolved$, "
+        "so whether such code may be cached must be looked at again"
+    )
+    assert not internals.belongs_to_process(compiled(add_one, types.int64)), (
+        "Numba marks all code as bound to its process, so nothing is cached"
+    )
+
+
+def test_types_of_states_have_full_names_in_machine_code():
+    kinds = [numba.from_dtype(np.dtype([("cells", np.int8, (size,))])) for size in (9, 16)]
+    names = {mangle_type(kind) for record in kinds for kind in (record, record.typeof("cells"))}
+    assert len(names) == 4, (
+        "Numba no longer names functions in machine code by mangling_args of their types, "
+        "so code for two sizes of a board could run for each other"
+    )
+
+
+# --- Arguments --------------------------------------------------------------------------------------------------------
+
+
+def test_named_tuples_are_told_apart_by_the_names_of_their_classes():
+    asked = []
+
+    def typeof(value, context):
+        asked.append(type(value))
+        return types.UniTuple(types.int64, 2)
+
+    classes = [NamedTuple(name, [("x", int), ("y", int)]) for name in ("One", "Other")]
+    for each in classes:
+        typeof_impl.register(each)(typeof)
+    first = numba.njit(lambda pair: pair[0])
+    assert [first(each(5, 6)) for each in (*classes, *classes)] == [5] * 4
+    assert list(dict.fromkeys(asked)) == classes, (
+        "Numba's dispatcher no longer looks at the name of a named tuple's class, "
+        "so rules of two games with the same fields could run each other's code"
+    )
+
+
+def test_bundles_go_into_parallel_loops():
+    from ludus.native import bundle
+
+    @bundle
+    class Pair(NamedTuple):
+        numbers: np.ndarray
+        doubled: bool
+
+    @numba.njit(parallel=True, **internals.WITHOUT_RUNTIME)
+    def fill(pair):
+        for i in numba.prange(pair.numbers.size):
+            pair.numbers[i] = 2 * i if pair.doubled else i
+
+    numbers = np.zeros(4, np.int64)
+    fill(Pair(numbers, True))
+    assert numbers.tolist() == [0, 2, 4, 6], (
+        "Numba hands structures to parallel loops in another form, so searches on several threads read wrong memory"
+    )
+
+
+# --- Calls into Python ------------------------------------------------------------------------------------------------
+
+
+def test_the_id_of_an_object_is_its_address():
+    assert ctypes.cast(id(add_one), ctypes.py_object).value is add_one, (
+        "Python's id() is no longer the address of an object, so compiled code cannot call games in ordinary Python"
+    )
+
+
+def test_compiled_code_can_call_python_and_hand_an_exception_over():
+    from ludus.python_games.boards import ESCAPED, OVER
+    from ludus.python_games.native import enter
+
+    calls = []
+
+    def answer(handle, question, history, argument, target, width):
+        calls.append((question, history))
+        if question == 1:
+            raise KeyError("mine")
+        return argument
+
+    @numba.njit(nogil=True)
+    def ask(address, question, data):
+        return enter(address, 0, question, data, 2, 7, 0, 0)
+
+    text = np.frombuffer(b"ab", np.uint8)
+    assert ask(id(answer), 0, text.ctypes.data) == 7, (
+        "Numba's interface to Python's C functions has changed, so compiled code cannot call games in ordinary Python"
+    )
+    assert calls == [(0, b"ab")]
+    assert ask(id(answer), 1, text.ctypes.data) == OVER
+    assert (calls[-1][0], type(calls[-1][1])) == (ESCAPED, KeyError), (
+        "PyErr_Fetch no longer gives the exception, so errors and Ctrl-C in games in ordinary Python are lost"
+    )
+
+
+# --- GPU --------------------------------------------------------------------------------------------------------------
+
+
+def test_compiled_functions_take_their_arguments_in_the_known_order():
+    result = compiled(lambda index, numbers: None, types.int64, NUMBERS, **internals.WITHOUT_WRAPPERS)
+    module = llvm.parse_assembly(result.library.get_llvm_str())
+    function = module.get_function(result.fndesc.llvm_func_name)
+    kinds = [str(argument.type) for argument in function.arguments]
+    assert kinds == ["ptr", "ptr", "i64", "ptr", "ptr", "i64", "i64", "ptr", "i64", "i64"], (
+        "Numba passes arguments or the parts of an array in another order or with other pointers, "
+        "so kernels on a GPU would read wrong memory"
+    )
+    assert re.search(r"^define .*\bi32 @", str(function), re.MULTILINE), (
+        "Numba's functions no longer return a status of 32 bits (see gpu/compiler.py)"
+    )
+    assert RETCODE_OK.constant == 0, (
+        "Numba's status of success is not 0, so every kernel on a GPU would report a failure"
+    )
+
+
+def test_llvm_compiles_for_a_gpu():
+    llvm.initialize_all_targets()
+    llvm.initialize_all_asmprinters()
+    try:
+        machine = llvm.Target.from_triple("nvptx64-nvidia-cuda").create_target_machine(cpu="sm_80", opt=3)
+    except RuntimeError:
+        pytest.fail("llvmlite is built without LLVM's back end for NVIDIA GPUs, so trees cannot grow on a GPU")
+    code = 'target triple = "nvptx64-nvidia-cuda"\ndefine ptx_kernel void @entry(ptr %x) {\n  ret void\n}\n'
+    try:
+        module = llvm.parse_assembly(code)
+    except RuntimeError:
+        pytest.fail("LLVM does not read the code that gpu/compiler.py writes, so trees cannot grow on a GPU")
+    builder = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level=3))
+    builder.getModulePassManager().run(module, builder)
+    assert ".entry entry" in machine.emit_assembly(module), (
+        "LLVM no longer knows the calling convention ptx_kernel, so kernels on a GPU have no entry"
+    )
+
+
+# --- PyTorch ----------------------------------------------------------------------------------------------------------
+
+
+def test_torch_works_on_lists_of_tensors():
+    torch = pytest.importorskip("torch")
+    names = ("_foreach_copy_", "_foreach_sub", "_foreach_mul_", "_foreach_add_")
+    missing = [name for name in names if not hasattr(torch, name)]
+    assert not missing, f"PyTorch has no {missing} any more, so the learner cannot average its weights"
+    mine, theirs = [torch.tensor([1.0, 2.0])], [torch.tensor([3.0, 6.0])]
+    away = torch._foreach_sub(theirs, mine)
+    torch._foreach_mul_(away, 0.5)
+    torch._foreach_add_(mine, away)
+    assert mine[0].tolist() == [2.0, 4.0], "PyTorch's _foreach operations compute something else: the average is wrong"
+    torch._foreach_copy_(mine, theirs)
+    assert mine[0].tolist() == [3.0, 6.0], "PyTorch's _foreach_copy_ copies something else: gradients are wrong"
+
+
+def test_torch_has_fused_convolutions():
+    torch = pytest.importorskip("torch")
+    missing = [name for name in ("cudnn_convolution_relu", "cudnn_convolution_add_relu") if not hasattr(torch, name)]
+    assert not missing, f"PyTorch has no {missing} any more, so networks on a GPU cannot be fused"
