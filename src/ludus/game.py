@@ -272,10 +272,14 @@ class Game:
         return f"{self.name}({options})v{self.version}" + (f"#{self.digest}" if self.digest else "")
 
     @property
+    def source(self) -> Source | None:
+        """The source of a game in a user's file, else None."""
+        return None if type(self).__module__.startswith("ludus.") else source_of(type(self))
+
+    @property
     def digest(self) -> str:
         """The digest of the rules' source if they are in a user's file (see ludus.sources), else empty."""
-        source = None if type(self).__module__.startswith("ludus.") else source_of(type(self))
-        return "" if source is None else source.digest
+        return "" if self.source is None else self.source.digest
 
     def identity_options(self) -> dict[str, Any]:
         """The options as the identity shows them: all fields of the rules."""

@@ -1,7 +1,7 @@
 """Games by name: built in, in a user's own file, or through a bridge to another library.
 
 `make` is for people, who name what they want. `remake` is for stored specs, which may come from anyone: it runs a
-Python file only with `trust`.
+Python file only with `trust`. A description in GDL, a .kif file, is data and needs no trust.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ from typing import Any
 from ludus.errors import BadPosition, ChangedRules, LudusError, UnknownGame, Unsuitable, Untrusted, describe_error
 from ludus.game import Game, game_classes, source_of
 from ludus.position import Position
-from ludus.sources import Source, may_be_helper, read_source
+from ludus.sources import DESCRIPTION, Source, may_be_helper, read_source
 from ludus.spec import GameSpec, shortened
 
-BRIDGES = {"openspiel": "ludus.openspiel"}
+BRIDGES = {"gdl": "ludus.gdl.game", "openspiel": "ludus.openspiel"}
 """What may stand before a colon in a game's name, and the module whose `make(rest, **options)` answers for it."""
 
 
@@ -46,7 +46,8 @@ def names() -> list[str]:
 def make(source: str | os.PathLike[str] | GameSpec, /, **options: Any) -> Game:
     """A game by its name ("connect4"), its file ("path/to/mygame.py"), through a bridge ("openspiel:hex") or its spec.
 
-    The file is run, also if a spec names it: for specs from others use `remake`.
+    A file that ends in .kif is a description in GDL, which is data. A Python file is run, also if a spec names it: for
+    specs from others use `remake`.
     """
     if isinstance(source, GameSpec):
         return remake(GameSpec(source.source, {**source.options, **options}, source.digest), trust=True)
@@ -54,6 +55,8 @@ def make(source: str | os.PathLike[str] | GameSpec, /, **options: Any) -> Game:
     scheme, colon, rest = name.partition(":")
     if colon and scheme in BRIDGES:
         return importlib.import_module(BRIDGES[scheme]).make(rest, **options)
+    if name.endswith(DESCRIPTION):
+        return importlib.import_module(BRIDGES["gdl"]).make_file(name, **options)
     return game_class(name)(**options)
 
 
@@ -63,9 +66,9 @@ def remake(spec: GameSpec, trust: bool = False, strict: bool = False) -> Game:
     A user's Python file is run only with `trust`, else Untrusted says which code it is. If the rules in the file have
     changed since the spec was made, ChangedRules warns, or, if `strict`, Unsuitable is raised.
     """
-    if runs_code(spec):
-        if not trust:
-            raise Untrusted(f"{spec.source} is Python code ({describe_source(read_source(Path(spec.source)))})")
+    if runs_code(spec) and not trust:
+        raise Untrusted(f"{spec.source} is Python code ({describe_source(read_source(Path(spec.source)))})")
+    if has_file(spec):
         spec = GameSpec(str(Path(spec.source).expanduser().resolve()), spec.options, spec.digest)
     game = make(spec.source, **spec.options)
     if spec.digest and game.digest != spec.digest:
@@ -76,14 +79,19 @@ def remake(spec: GameSpec, trust: bool = False, strict: bool = False) -> Game:
     return game
 
 
+def has_file(spec: GameSpec) -> bool:
+    """True if the game comes from a user's file."""
+    return spec.source.partition(":")[0] not in BRIDGES and is_file(spec.source)
+
+
 def runs_code(spec: GameSpec) -> bool:
     """True if making the game runs a Python file that is not part of Ludus or of a bridge."""
-    return spec.source.partition(":")[0] not in BRIDGES and is_file(spec.source)
+    return has_file(spec) and not spec.source.endswith(DESCRIPTION)
 
 
 def is_file(name: str) -> bool:
     """True if a game of this name comes from a file."""
-    return name.endswith(".py") or "/" in name or "\\" in name
+    return name.endswith((".py", DESCRIPTION)) or "/" in name or "\\" in name
 
 
 def file_name(spec: GameSpec) -> str:
@@ -144,7 +152,7 @@ def game_class(name: str) -> type[Game]:
     if name not in names():
         close = difflib.get_close_matches(name, names(), 1)
         hint = f"did you mean {close[0]}?" if close else f"there are {', '.join(names())}."
-        raise UnknownGame(f"no game is called {name!r}; {hint} A file of your own ends in .py")
+        raise UnknownGame(f"no game is called {name!r}; {hint} A file of your own ends in .py or .kif")
     (found_class,) = game_classes(importlib.import_module(f"ludus.games.{name}"))
     return found_class
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import ast
 import hashlib
+import re
 import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -32,6 +33,8 @@ LIBRARIES = {"ludus", "numpy", "numba", "llvmlite", "torch", "triton", "safetens
 """Libraries that Ludus uses: a file beside a game never stands in for one of them."""
 SUFFIXES = (*EXTENSION_SUFFIXES, ".py")
 """How the names of files end that can be imported, in the order in which Python looks for them."""
+DESCRIPTION = ".kif"
+"""How the names of files end that describe a game in GDL: data, which is never run."""
 SPEAKING = frozenset(("draw", "describe", "picture", "player_name", "title"))
 """Methods and attributes of a game class that show a game to people and change nothing else."""
 
@@ -69,6 +72,7 @@ class Source:
         trees = {name: tree for name, content in self.files.items() if (tree := _parse(name, content)) is not None}
         kept = _names_in_use(trees.values())
         texts = {name: "".join(_canonical(tree, kept)).encode() for name, tree in trees.items()}
+        texts |= {name: _symbols(content) for name, content in self.files.items() if name.endswith(DESCRIPTION)}
         return _digest((names[name], texts.get(name, content)) for name, content in self.files.items())
 
     def write(self, folder: Path) -> None:
@@ -102,7 +106,7 @@ def read_file(file: Path, limit: int) -> bytes:
     """The content of a file of at most `limit` bytes; UnknownGame says why it cannot be read."""
     if not file.is_file():
         raise UnknownGame(f"there is no game file {file}")
-    limit = min(limit, MAX_SOURCE) if file.name.endswith(".py") else limit
+    limit = min(limit, MAX_SOURCE) if file.name.endswith((".py", DESCRIPTION)) else limit
     try:
         with file.open("rb") as stream:
             content = stream.read(limit + 1)
@@ -184,6 +188,11 @@ def _digest(parts: Iterable[tuple[str, bytes]]) -> str:
     for name, content in parts:
         hashed.update(f"{name}\0{len(content)}\0".encode() + content)
     return hashed.hexdigest()[:16]
+
+
+def _symbols(description: bytes) -> bytes:
+    """The symbols and parentheses of a description in GDL, without comments and layout."""
+    return b" ".join(re.findall(rb"[()]|[^\s();]+", re.sub(rb";[^\n\r]*", b"", description)))
 
 
 def _names_in_use(trees: Iterable[ast.AST]) -> set[str]:

@@ -29,7 +29,8 @@ class GameSpec:
     """Where a game comes from, and its options."""
 
     source: str
-    """A built-in name ("connect4"), a game of a bridge ("openspiel:hex") or the absolute path of a user's .py file."""
+    """A built-in name ("connect4"), a game of a bridge ("openspiel:hex", "gdl:babel") or the absolute path of a user's
+    .py or .kif file."""
     options: Mapping[str, Any] = field(default_factory=dict)
     """All options of the game by name: text, numbers, booleans, None, and lists and tables of them."""
     digest: str = ""

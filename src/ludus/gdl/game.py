@@ -2,95 +2,93 @@
 
 from __future__ import annotations
 
+import importlib.util
 import warnings
 from pathlib import Path
 from random import Random
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
 from ludus import rules as generic
-from ludus.errors import BadPosition, UnknownGame
-from ludus.game import Game, convert_options, require
+from ludus.errors import BadPosition, LudusWarning, UnknownGame
+from ludus.game import convert_options, require
 from ludus.gdl import rules as gdl_rules
-from ludus.gdl.checks import Problem, require_valid
+from ludus.gdl.checks import Problem
+from ludus.gdl.described import GAMES, MOST_LONGEST, DescribedGame
 from ludus.gdl.grounding import CannotGround, Ground, ground
-from ludus.gdl.kif import BadDescription, names_of, place_of, read_text, shorten, show
-from ludus.gdl.language import Description, Term, rank, read_description, to_description
+from ludus.gdl.kif import BadDescription, decode, names_of, shorten, show
+from ludus.gdl.language import Description, Term, rank, read_description
 from ludus.gdl.network import Network, build_network
 from ludus.gdl.notation import find_move, read_position, write_position
 from ludus.gdl.proofs import prove
-from ludus.gdl.reasoned import LONGEST, ReasonedGame
+from ludus.gdl.reasoned import ReasonedGame
 from ludus.gdl.rules import MAX_ROLES, GdlRules, facts_bytes, settle
+from ludus.gdl.sheets import names
 from ludus.gdl.structure import Grid, find_grid, unique
-
-GAMES = Path(__file__).parent / "games"
+from ludus.sources import Source, read_source
 
 SAMPLE_GAMES, SAMPLES = 20, 2000
 """Random games, and positions from them at most, that show which properties of a game are worth a proof."""
 
 
-class SlowGame(UserWarning):
+class SlowGame(LudusWarning):
     """A description cannot be grounded and is played by the reasoner."""
 
 
-def names() -> list[str]:
-    """The descriptions that come with Ludus."""
-    return sorted(file.stem for file in GAMES.glob("*.kif"))
+def make(name: str, /, **options: Any) -> GdlGame | ReasonedGame:
+    """The game of a description that comes with Ludus."""
+    if name not in names():
+        raise UnknownGame(
+            f"no description is called gdl:{shorten(name, 40)}; there are {', '.join(names())}. "
+            "A description of your own is named by its path, which ends in .kif"
+        )
+    return make_file(GAMES / f"{name}.kif", **options)
 
 
-def make(source: str, **options: Any) -> GdlGame | ReasonedGame:
-    """The game of a file, or of a description that comes with Ludus, by its name.
+def make_file(path: str | Path, /, **options: Any) -> GdlGame | ReasonedGame:
+    """The game of a file.
 
     A description that cannot be grounded, or any with the option reasoner=yes, is played by the reasoner.
     """
-    path = Path(source).expanduser()
-    if not source.endswith(".kif"):
-        path = GAMES / f"{source}.kif"
-        if source not in names():
-            raise UnknownGame(f"no description is called gdl:{shorten(source, 40)}; there are {', '.join(names())}")
-    if not path.is_file():
-        raise UnknownGame(f"there is no description {path}")
-    return game_of(read_description(read_text(path), path.name), path.stem, **options)
+    source = read_source(Path(path))
+    description = read_description(decode(source.files[source.path.name]), source.path.name)
+    return game_of(description, source.path.stem, source, **options)
 
 
-def game_of(description: Description, name: str = "description", **options: Any) -> GdlGame | ReasonedGame:
-    """The game of a description: on its network or, if it cannot be grounded or with reasoner=yes, by the reasoner."""
-    wanted = {"reasoner": options["reasoner"]} if "reasoner" in options else {}
-    others = {key: value for key, value in options.items() if key != "reasoner"}
-    if convert_options(f"gdl:{name}", {"reasoner": False}, wanted)["reasoner"]:
-        return ReasonedGame(description, name, **others)
+def game_of(
+    description: Description, name: str = "description", source: Source | None = None, /, **options: Any
+) -> GdlGame | ReasonedGame:
+    """The game of a description: on its network or, if it cannot be grounded or with reasoner=yes, by the reasoner.
+
+    With reasoner=no a description that cannot be grounded is an error.
+    """
+    given = convert_options(f"gdl:{name}", DescribedGame.options(), options)
+    if given["reasoner"]:
+        return ReasonedGame(description, name, source, **given)
     try:
-        return GdlGame(description, name, **others)
+        return GdlGame(description, name, source, **given)
     except CannotGround as error:
+        if "reasoner" in options:
+            raise
         message = f"{description.source}: {error}; the game is played by the reasoner, which is slower"
-        game = ReasonedGame(description, name, **others)
+        game = ReasonedGame(description, name, source, **{**given, "reasoner": True})
         game.warnings.append(Problem(message, is_error=False))
         warnings.warn(message, SlowGame, stacklevel=3)
         return game
 
 
-class GdlGame(Game):
+class GdlGame(DescribedGame):
     """A game whose rules are a propositional network."""
 
     Rules = GdlRules
-    defaults: ClassVar[dict[str, Any]] = {"longest": LONGEST}
-
-    def __init__(self, description: Description, name: str = "description", **options: Any):
-        self.description = description
-        self.warnings = require_valid(description)
-        self.name = f"gdl:{name}"  # type: ignore[misc]
-        self.title = name  # type: ignore[misc]
-        self.network = network_of(description)
-        super().__init__(**options)
-
-    @classmethod
-    def options(cls) -> dict[str, Any]:
-        return dict(cls.defaults)
 
     def make_rules(self, **options: Any) -> GdlRules:
-        self.longest = convert_options(self.name, self.options(), options)["longest"]
-        require(0 < self.longest < 1 << 16, f"{self.name}: longest must be from 1 to 65535, not {self.longest}")
+        given = convert_options(self.name, self.options(), options)
+        self.longest = given["longest"]
+        require(0 < self.longest <= MOST_LONGEST, f"{self.name}: longest must be from 1 to {MOST_LONGEST}")
+        require(not given["reasoner"], f"{self.name}: reasoner must be no for a game on a network")
+        self.network = network_of(self.description)
         self.terms = action_terms(self.network)
         self.actions_by_term = {term: action for action, term in enumerate(self.terms)}
         self.grid = find_grid(self.description, self.network.bases, self.terms)
@@ -110,8 +108,8 @@ class GdlGame(Game):
                 self.places = np.array([spots], np.int32)
         self.simultaneous = self.players > 1
         self.compile()  # some thousand plies in plain Python would take seconds
-        proven = prove(network, self._samples())
-        self.simultaneous, self.zero_sum = not proven.in_turn, proven.zero_sum
+        self.proven = prove(network, self._samples())
+        self.simultaneous, self.zero_sum = not self.proven.in_turn, self.proven.zero_sum
 
     def _samples(self) -> np.ndarray:
         """Facts of positions from random games, bool [n, bases]."""
@@ -123,19 +121,21 @@ class GdlGame(Game):
                 position = position.play(choose.choice(position.actions))
         return np.array(samples, np.bool_).reshape(-1, len(self.network.bases))
 
+    def options_in_use(self) -> dict[str, Any]:
+        return {"longest": self.longest, "reasoner": False}
+
     # --- text -------------------------------------------------------------------------------------------------------
 
     def player_name(self, player: int) -> str:
         return self.network.roles[player]
 
     def write_move(self, state: Any, player: int, action: int) -> str:
-        return show(self.terms[action])
+        return self.move_text(self.terms[action])
 
     def read_move(self, state: Any, player: int, text: str) -> int:
-        return find_move(text, {show(self.terms[action]): action for action in self.legal(state, player)})
+        return find_move(text, {self.move_text(self.terms[action]): action for action in self.legal(state, player)})
 
     def facts(self, state: Any) -> list[Term]:
-        """The facts that are true in a state, in the order of the description."""
         return [base for number, base in enumerate(self.network.bases) if state[number >> 3] >> (number & 7) & 1]
 
     def write(self, state: Any) -> str:
@@ -154,9 +154,6 @@ class GdlGame(Game):
         state[at], state[at + 1] = count & 255, count >> 8
         settle(self.rules, state)
 
-    def draw(self, state: Any) -> str:
-        return "\n".join(show(fact) for fact in self.facts(state))
-
 
 generic.register(GdlRules, gdl_rules.__dict__)
 
@@ -166,6 +163,8 @@ generic.register(GdlRules, gdl_rules.__dict__)
 
 def network_of(description: Description) -> Network:
     """The network of a valid description."""
+    if importlib.util.find_spec("clingo") is None:
+        raise UnknownGame("games in GDL need clingo: pip install clingo (or, much slower, the option reasoner=yes)")
     order = names_of(description.text)
     grounded = ground(description)
     roles = roles_of(description, grounded, order)
@@ -230,6 +229,3 @@ def shown_at(network: Network, grid: Grid | None) -> np.ndarray:
         shown.append((first, 1 if on_cell else cells))
     shown += [((len(grid.planes) + role) * cells, cells) for role in range(len(network.roles))]
     return np.array(shown, np.int32)
-
-
-__all__ = ["GdlGame", "make", "names", "network_of", "place_of", "to_description"]

@@ -8,15 +8,12 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from pathlib import Path
 
 from ludus.errors import LudusError
 
 TOKEN = re.compile(r";[^\n\r]*|[()]|[^\s();]+")
 MAX_DEPTH = 100
 """Lists that are nested deeper are refused: no description needs them, and they would exhaust the stack."""
-MAX_BYTES = 16 << 20
-"""Longest text that is read."""
 MAX_TOKENS = 1_000_000
 """Parentheses and symbols in a text, at most; the largest published descriptions have a tenth of that."""
 
@@ -119,19 +116,6 @@ def show(expression: Expression | str | tuple) -> str:
     if isinstance(expression, str):
         return str(expression)
     return "(" + " ".join(show(item) for item in expression) + ")"
-
-
-def read_text(path: Path) -> str:
-    """The text of a file in UTF-8, or where it is not valid UTF-8, in Latin-1."""
-    try:
-        size = path.stat().st_size
-        with path.open("rb") as file:
-            content = file.read(MAX_BYTES + 1)
-    except OSError as error:
-        raise BadDescription(f"{path} cannot be read: {error.strerror or error}") from None
-    if len(content) > MAX_BYTES or size > MAX_BYTES:
-        raise BadDescription(f"{path} is larger than {MAX_BYTES >> 20} MiB: no description is")
-    return decode(content)
 
 
 def decode(content: bytes) -> str:

@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-from hashlib import blake2b, sha256
-from typing import Any, ClassVar, NamedTuple
+from hashlib import blake2b
+from typing import Any, NamedTuple
 
 from ludus.errors import BadPosition, LudusError
-from ludus.game import Position, require
-from ludus.gdl.checks import Problem, require_valid
+from ludus.game import require
+from ludus.gdl.described import MOST_LONGEST, DescribedGame
 from ludus.gdl.kif import BadDescription, shorten, show
 from ludus.gdl.language import Description, Term, goal_of
 from ludus.gdl.notation import find_move, read_position, write_position
 from ludus.gdl.reasoner import Reasoner
 from ludus.options import convert
+from ludus.position import Position
 from ludus.python_games import PythonGame
 from ludus.python_games.boards import STATUS
 from ludus.python_games.rules import MOVER, SEED, ask, history_of
 from ludus.rules import EVERYONE
+from ludus.sources import Source
 
-LONGEST = 1000
-"""Plies after which a game is over, unless the option `longest` says otherwise: a description may never end."""
-MOST_LONGEST = (1 << 16) - 1
 MAX_ROLES = 250
 MOST_LEGAL = 1 << 14
 """Most legal moves that a role may have in one position."""
@@ -41,50 +40,38 @@ class Board(NamedTuple):
     """By role, where the game is over."""
 
 
-class ReasonedGame(PythonGame):
+class ReasonedGame(DescribedGame, PythonGame):
     """A game whose rules are evaluated as they stand.
 
     An action is the place of a move among the legal moves of its role, so that all processes number the moves of a
     position alike. The text of moves and positions is the same as for other games in GDL.
     """
 
-    defaults: ClassVar[dict[str, Any]] = {"longest": LONGEST, "reasoner": True}
     zero_sum = False
-    version = 1
 
-    def __init__(self, description: Description, name: str = "description", **options: Any):
-        self.description = description
-        self.warnings: list[Problem] = require_valid(description)
-        self.name = f"gdl:{name}"  # type: ignore[misc]
-        self.title = name  # type: ignore[misc]
-        self.reasoner = Reasoner(description)
-        self.roles = self.reasoner.roles
-        if not 0 < len(self.roles) <= MAX_ROLES:
-            raise BadDescription(f"{description.source} has {len(self.roles)} roles; from 1 to {MAX_ROLES} can play")
-        self._starts: list[tuple[tuple[Term, ...], int]] = [(self.reasoner.initial, 0)]
-        """The facts and plies of positions that play began from: the first position, and those that were read."""
-        self._start_numbers = {(frozenset(self.reasoner.initial), 0): 0}
+    def __init__(
+        self, description: Description, name: str = "description", source: Source | None = None, /, **options: Any
+    ):
         self._digests: dict[Term, int] = {}
-        super().__init__(**options)
+        super().__init__(description, name, source, **options)
 
     def setup(self) -> None:
         self.longest = self.settings.longest
-        require(
-            0 < self.longest <= MOST_LONGEST,
-            f"{self.name}: longest must be from 1 to {MOST_LONGEST}, not {self.longest}",
-        )
-        require(self.settings.reasoner, f"{self.name}: reasoner must be yes for a game that the reasoner plays")
+        require(0 < self.longest <= MOST_LONGEST, f"{self.name}: longest must be from 1 to {MOST_LONGEST}")
+        self.settings.reasoner = True
+        self.reasoner = Reasoner(self.description)
+        self.roles = self.reasoner.roles
+        if not 0 < len(self.roles) <= MAX_ROLES:
+            raise BadDescription(f"{self.description.source} has {len(self.roles)} roles; at most {MAX_ROLES} can play")
+        self._starts: list[tuple[tuple[Term, ...], int]] = [(self.reasoner.initial, 0)]
+        """The facts and plies of positions that play began from: the first position, and those that were read."""
+        self._start_numbers = {(frozenset(self.reasoner.initial), 0): 0}
         self.players = len(self.roles)
         self.actions = self.most_legal = MOST_LEGAL
         self.simultaneous = self.players > 1
         first = self.initial(0)
         terms = len(first.facts) + sum(map(len, first.legal))
         self.remembered = min(PythonGame.remembered, max(500, REMEMBERED_TERMS // (terms + 1)))
-
-    @property
-    def identity(self) -> str:
-        digest = sha256("\n".join(map(str, self.description.rules)).encode(errors="surrogatepass")).hexdigest()[:12]
-        return f"{super().identity}#{digest}"
 
     # --- the game ---------------------------------------------------------------------------------------------------
 
@@ -136,14 +123,15 @@ class ReasonedGame(PythonGame):
         return self.roles[player]
 
     def write_move(self, state: Any, player: int, action: int) -> str:
-        return show(self.board(state).legal[player][action])
+        return self.move_text(self.board(state).legal[player][action])
 
     def read_move(self, state: Any, player: int, text: str) -> int:
         moves = self.board(state).legal
-        return find_move(text, {show(move): action for action, move in enumerate(moves[player] if moves else ())})
+        return find_move(
+            text, {self.move_text(move): action for action, move in enumerate(moves[player] if moves else ())}
+        )
 
     def facts(self, state: Any) -> list[Term]:
-        """The facts that are true in a state, in the order of the text."""
         return self.reasoner.sorted(self.board(state).facts)
 
     def write(self, state: Any) -> str:
@@ -198,9 +186,6 @@ class ReasonedGame(PythonGame):
             self._starts.append((terms, plies))
         state[SEED] = self._start_numbers[known]
         state[MOVER] = ask(self.rules, STATUS, state, 0, 0, 0)
-
-    def draw(self, state: Any) -> str:
-        return "\n".join(show(fact) for fact in self.facts(state))
 
 
 def _value(goals: list[Term]) -> float:

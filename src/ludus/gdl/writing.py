@@ -199,7 +199,7 @@ class ClauseWriter:
         # Variables of the asked literal itself that are known already are compared with the answer.
         live = sorted({*live, *(self.variables[name] for name in after & known)})
         part = Function(self._part(), is_test=False)
-        part.line(_targets(["goal", *live]) + " = env")
+        part.line(f"{', '.join(['goal', *live])} = env")
         inside = set(known)
         targets = [f"x{i}" for i in range(len(free))]
         if targets:
@@ -375,10 +375,6 @@ def joined(parts: Sequence[str], empty: str) -> str:
 def has_form(value: str, term: tuple) -> str:
     """A condition: the value is a term with this function and so many arguments."""
     return f"type({value}) is tuple and len({value}) == {len(term)} and {value}[0] == {term[0]!r}"
-
-
-def _targets(names: Sequence[str]) -> str:
-    return ", ".join(names)
 
 
 def clean_name(name: str) -> str:

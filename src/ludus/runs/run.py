@@ -31,9 +31,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ludus.errors import ChangedRules, DamagedRun, LudusError, UnknownGame, Untrusted
-from ludus.game import source_of
 from ludus.nets.rows import Rows
-from ludus.registry import describe_source, file_name, remake, runs_code
+from ludus.registry import describe_source, file_name, has_file, remake, runs_code
 from ludus.runs.checksums import Damaged, check_sum, write_sums
 from ludus.runs.config import Config, with_settings
 from ludus.runs.description import read_description, write_description
@@ -75,7 +74,7 @@ class Run:
         """A new run, in a folder that holds no run. The source of a user's own game is copied into the folder."""
         if (folder / "config.toml").exists():
             raise BadRun(f"{folder} holds a run already: ludus train --resume {folder} goes on with it")
-        source = source_of(type(game)) if game.spec.digest else None
+        source = game.source if game.spec.digest else None
         if source is not None:
             write_whole(folder / SOURCE, source.write)
         write_description(folder, game, config)
@@ -336,13 +335,13 @@ def _own_game(folder: Path, spec: GameSpec | None, trust: bool) -> Game:
     if spec is None:
         raise BadRun(f"{folder / 'config.toml'} names no game: name it as well")
     copy = folder.resolve() / SOURCE / file_name(spec)
-    if not runs_code(spec) or not copy.is_file():
+    if not has_file(spec) or not copy.is_file():
         try:
             return remake(spec, trust)
         except UnknownGame as error:
             raise BadRun(f"{folder} cannot be opened without its game: {error}; name the game's file as well") from None
     source = read_copy(copy.parent, copy.name)
-    if not trust:
+    if runs_code(spec) and not trust:
         raise Untrusted(f"{folder} brings a game as Python code, {copy} ({describe_source(source)})")
     if source.digest != spec.digest:
         raise BadRun(f"{copy} is not what the run was made with: name the game's file to use that instead")
@@ -358,7 +357,8 @@ def _compare_digests(folder: Path, trained: str, game: Game, playing: bool) -> N
     file = game.spec.source if now else f"the source of {game.name}"
     changed = f"{file} has changed since {folder} was made (its rules are {now or 'unknown'} now and were {then})"
     if not playing:
-        raise BadRun(f"{changed}; leave the file out and add --trust to go on with the run's own copy of the source")
+        trust = "" if now and not runs_code(game.spec) else " and add --trust"
+        raise BadRun(f"{changed}; leave the file out{trust} to go on with the run's own copy of the source")
     warnings.warn(f"{changed}: its network learned other rules", ChangedRules, stacklevel=4)
 
 

@@ -11,6 +11,8 @@ from ludus import registry
 from ludus.api.result import in_words as result_in_words
 from ludus.api.result import signed
 from ludus.api.solving import perft, solve
+from ludus.gdl.described import DescribedGame
+from ludus.gdl.sheets import rule_sheets
 from ludus.terminal.show import counting, describe, new_table, print_table, terminal
 
 if TYPE_CHECKING:
@@ -28,10 +30,20 @@ def show_games() -> None:
         players = f"{kind.players}, at once" if kind.simultaneous else str(kind.players)
         about = (sys.modules[kind.__module__].__doc__ or "").strip().splitlines() or [""]
         table.add_row(name, kind.title, players, options, about[0].removeprefix(f"{kind.title}: "))
+    for sheet in rule_sheets():
+        options = " ".join(f"{option}={value}" for option, value in DescribedGame.options().items())
+        table.add_row(
+            f"gdl:{sheet.name}",
+            sheet.title,
+            str(sheet.roles),
+            options,
+            sheet.about.partition(". ")[0].removesuffix("."),
+        )
     print_table(table)
     print(
         "\nOptions of a game: ludus play connect4 --option rows=5 --option columns=6\n"
         "A game of your own is one Python file, named by its path: ludus play path/to/mygame.py\n"
+        "Or a description in GDL, the Game Description Language: ludus play path/to/rules.kif\n"
         "Games of OpenSpiel, if it is installed: ludus play 'openspiel:hex(board_size=5)'"
     )
 

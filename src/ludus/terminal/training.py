@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from rich.live import Live
 
+from ludus.registry import runs_code
 from ludus.runs.config import Config
 from ludus.terminal.interrupt import ctrl_c_stops
 from ludus.terminal.show import describe, new_table, print_table, terminal, typed
@@ -99,7 +100,7 @@ class TrainingView:
         elif isinstance(event, TrainingStopped | TrainingFinished):
             self._close()
             if isinstance(event, TrainingStopped):
-                own = " --trust" if event.run.game.digest else ""
+                own = " --trust" if runs_code(event.run.game.spec) else ""
                 print(f"Stopped after iteration {event.iteration}. Go on: ludus train --resume {event.run.folder}{own}")
             print(f"Play against it: ludus play {typed(event.run.game)} --against zero:{event.run.folder}")
 

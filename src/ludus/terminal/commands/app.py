@@ -35,7 +35,7 @@ def ludus(
       ludus grade zero:RUN connect4                compare its moves with perfect play
       ludus COMMAND --help                         explain a command, with examples
 
-    GAME is a name from `ludus games`, or the path of a Python file with a game of your own.
+    GAME is a name from `ludus games`, or the path of a game of your own: a Python file, or rules in GDL (.kif).
     """
     if version:
         from ludus import __version__

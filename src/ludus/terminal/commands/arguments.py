@@ -11,7 +11,9 @@ if TYPE_CHECKING:
 
 GameName = Annotated[
     str,
-    typer.Argument(metavar="GAME", help="A name from `ludus games`, the path of a Python file, or openspiel:NAME."),
+    typer.Argument(
+        metavar="GAME", help="A name from `ludus games`, the path of a .py or .kif file, or openspiel:NAME."
+    ),
 ]
 Options = Annotated[
     list[str] | None,
@@ -72,7 +74,7 @@ def start_of(game: Game, text: str | None, moves: str | None, seed: int = 0) -> 
 
     position = game.parse(text) if text is not None else game.start(seed)
     given = (moves or "").split(";" if ";" in (moves or "") else None)
-    for number, move in enumerate(given, 1):
+    for number, move in enumerate(filter(str.strip, given), 1):
         try:
             position = position.play(move)
         except IllegalMove as error:
