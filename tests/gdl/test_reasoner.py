@@ -1,0 +1,87 @@
+"""The reasoner, which evaluates rules as they stand, gives the answers of the grounded network."""
+
+from pathlib import Path
+from random import Random
+
+import pytest
+
+import ludus
+from ludus.gdl.game import GdlGame, make, make_file
+from ludus.gdl.kif import show
+from ludus.gdl.language import read_description
+from ludus.gdl.reasoned import ReasonedGame
+from ludus.gdl.reasoner import Reasoner
+from ludus.gdl.sheets import names
+from ludus.rules import EVERYONE
+from tests.gdl.random_descriptions import Writer, differences
+
+SHEETS = Path(__file__).parent / "sheets"
+LARGE = ("othello",)
+"""Rule sheets that take long to ground."""
+
+
+@pytest.mark.parametrize("name", [name for name in names() if name not in LARGE])
+def test_both_ways_play_the_rule_sheets_alike(name):
+    grounded, reasoned, random = make(name), make(name, reasoner=True), Random(3)
+    assert isinstance(grounded, GdlGame)
+    assert isinstance(reasoned, ReasonedGame)
+    mine, other = grounded.start(), reasoned.start()
+    for _ in range(60):
+        assert (mine.is_over, mine.values, mine.to_move) == (other.is_over, other.values, other.to_move)
+        assert set(grounded.facts(mine.state)) == set(reasoned.facts(other.state))
+        if mine.is_over:
+            break
+        players = range(mine.game.players) if mine.to_move == EVERYONE else [mine.to_move]
+        moves = []
+        for player in players:
+            legal = [grounded.write_move(mine.state, player, id) for id in mine.actions_of(player)]
+            assert legal == [reasoned.write_move(other.state, player, id) for id in other.actions_of(player)]
+            moves.append(random.choice(legal))
+        mine, other = mine.play(",".join(moves)), other.play(",".join(moves))
+    else:
+        assert name not in ("tictactoe", "connect4", "babel")
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_random_descriptions_have_one_meaning(seed):
+    text = Writer(seed).text()
+    assert differences(read_description(text), seed) is None, text
+
+
+def test_chess_is_played_without_grounding():
+    reasoner = Reasoner(read_description((SHEETS / "chess.kif").read_text()))
+    facts = reasoner.initial
+    assert len(reasoner.legal(facts, reasoner.roles[0])) == 20
+    assert not reasoner.is_terminal(facts)
+
+
+def test_names_that_are_python_code_are_only_names(tmp_path):
+    names = ["'''", "x=__import__('os')._exit(3)", "\\", "a\\'b", '"', "a0", "found", "lambda:0", "{0}", "#", "é\u2028"]
+    facts = "".join(f"(thing {name}) (init (holds {name}))\n" for name in names)
+    text = (
+        f"(role r{names[1]})\n{facts}"
+        f"(<= (legal r{names[1]} (take ?{names[1]})) (true (holds ?{names[1]})) (thing ?{names[1]}))\n"
+        f"(<= (next (holds ?x)) (true (holds ?x)) (not (does r{names[1]} (take ?x))))\n"
+        f"(<= (goal ?r 100) (role ?r)) (<= some{names[1]} (true (holds ?x))) (<= terminal (not some{names[1]}))"
+    ).replace("(role rx=__import__('os')._exit(3))", "(role r)").replace("rx=__import__('os')._exit(3)", "r")
+    text = text.replace("(", " ( ").replace(")", " ) ").replace("__import__ ( 'os' ) ._exit ( 3 )", "__import__'os'")
+    (tmp_path / "names.kif").write_text(text, encoding="utf-8")
+    for options in ({}, {"reasoner": True}):
+        position = make_file(tmp_path / "names.kif", **options).start()
+        while not position.is_over:
+            assert len(position.moves) == len(set(position.moves))
+            position = position.play(position.moves[-1])
+        assert position.values == (1.0,)
+        assert len(position.played) >= len(names) - 1
+
+
+def test_positions_of_the_reasoner_are_read_again():
+    game = make("tictactoe", reasoner=True)
+    position = game.start().play("(mark 2 2)").play("(mark 1 1)")
+    again = game.parse(position.text)
+    assert again.moves == position.moves
+    assert again.text == position.text
+    bare = game.parse(position.text.partition(" ;")[0])
+    assert bare.moves == position.moves
+    assert ludus.from_json(position.json).text == position.text
+    assert show(("cell", "2", "2", "x")) in str(position)
