@@ -51,9 +51,10 @@ def test_a_rule_sheet_agrees_with_the_native_game_position_by_position(name, nat
             continue
         assert mine.to_move == theirs.to_move
         moves = {native_move(described.terms[action]): action for action in mine.actions}
-        assert set(moves) == set(theirs.moves)
+        others = {move.replace("x", ""): action for move, action in zip(theirs.moves, theirs.actions, strict=True)}
+        assert set(moves) == set(others)
         move = random.choice(sorted(moves))
-        mine, theirs = mine.play(moves[move]), theirs.play(move)
+        mine, theirs = mine.play(moves[move]), theirs.play(others[move])
 
 
 @pytest.mark.parametrize("name", ["tictactoe", "babel", "eightpuzzle"])
@@ -82,7 +83,7 @@ def test_playouts_of_many_games_at_once_have_the_results_of_single_ones(name):
     states, random = game.new_states(1), generator(2)
     for row in single:
         play_games(game.rules, start, states, random, actions, joint, row, 1)
-    assert set(np.unique(wide)) <= set(np.unique(single)) | set(np.unique(wide[:, 0]))
+    assert np.isin(wide, game.rules.goal_values).all()
     spread = np.sqrt((wide.var(0) + single.var(0)) / count)
     assert np.all(np.abs(wide.mean(0) - single.mean(0)) <= 4.5 * spread + 1e-6)
 
@@ -103,8 +104,9 @@ def test_playouts_of_many_games_at_once_end_each_position_in_its_own_place():
 
 
 def test_a_game_without_an_end_is_cut_off(tmp_path):
-    (tmp_path / "endless.kif").write_text("(role a) (legal a x) (legal a y) (init p) (next p) (goal a 100)")
-    text = "(role a) (legal a x) (legal a y) (init p) (next p) (goal a 100) (<= terminal (true q)) (<= (next q) (true q))"
+    text = (
+        "(role a) (legal a x) (legal a y) (init p) (next p) (goal a 100) (<= terminal (true q)) (<= (next q) (true q))"
+    )
     (tmp_path / "endless.kif").write_text(text)
     position = ludus.make(tmp_path / "endless.kif", longest=5).start()
     for _ in range(5):

@@ -60,7 +60,7 @@ def test_a_rule_that_gdl_forbids_is_an_error_at_its_place(rule, told, is_fatal):
     assert told in str(found[0])
     assert str(found[0]).startswith("rules.kif, line 5, column")
     if is_fatal:
-        with pytest.raises(BadDescription, match="rules.kif, line 5"):
+        with pytest.raises(BadDescription, match=r"rules\.kif, line 5"):
             require_valid(read_description(SMALL + rule, "rules.kif"))
 
 

@@ -59,11 +59,15 @@ def test_names_that_are_python_code_are_only_names(tmp_path):
     names = ["'''", "x=__import__('os')._exit(3)", "\\", "a\\'b", '"', "a0", "found", "lambda:0", "{0}", "#", "é\u2028"]
     facts = "".join(f"(thing {name}) (init (holds {name}))\n" for name in names)
     text = (
-        f"(role r{names[1]})\n{facts}"
-        f"(<= (legal r{names[1]} (take ?{names[1]})) (true (holds ?{names[1]})) (thing ?{names[1]}))\n"
-        f"(<= (next (holds ?x)) (true (holds ?x)) (not (does r{names[1]} (take ?x))))\n"
-        f"(<= (goal ?r 100) (role ?r)) (<= some{names[1]} (true (holds ?x))) (<= terminal (not some{names[1]}))"
-    ).replace("(role rx=__import__('os')._exit(3))", "(role r)").replace("rx=__import__('os')._exit(3)", "r")
+        (
+            f"(role r{names[1]})\n{facts}"
+            f"(<= (legal r{names[1]} (take ?{names[1]})) (true (holds ?{names[1]})) (thing ?{names[1]}))\n"
+            f"(<= (next (holds ?x)) (true (holds ?x)) (not (does r{names[1]} (take ?x))))\n"
+            f"(<= (goal ?r 100) (role ?r)) (<= some{names[1]} (true (holds ?x))) (<= terminal (not some{names[1]}))"
+        )
+        .replace("(role rx=__import__('os')._exit(3))", "(role r)")
+        .replace("rx=__import__('os')._exit(3)", "r")
+    )
     text = text.replace("(", " ( ").replace(")", " ) ").replace("__import__ ( 'os' ) ._exit ( 3 )", "__import__'os'")
     (tmp_path / "names.kif").write_text(text, encoding="utf-8")
     for options in ({}, {"reasoner": True}):

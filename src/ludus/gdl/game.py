@@ -21,11 +21,12 @@ from ludus.gdl.kif import BadDescription, decode, names_of, shorten, show
 from ludus.gdl.language import Description, Term, rank, read_description
 from ludus.gdl.network import Network, build_network
 from ludus.gdl.notation import find_move, read_position, write_position
-from ludus.gdl.proofs import prove
+from ludus.gdl.proofs import Samples, prove
 from ludus.gdl.reasoned import ReasonedGame
 from ludus.gdl.rules import MAX_ROLES, GdlRules, facts_bytes, settle
 from ludus.gdl.sheets import names
 from ludus.gdl.structure import Grid, find_grid, unique
+from ludus.rules import EVERYONE
 from ludus.sources import Source, read_source
 
 SAMPLE_GAMES, SAMPLES = 20, 2000
@@ -111,15 +112,22 @@ class GdlGame(DescribedGame):
         self.proven = prove(network, self._samples())
         self.simultaneous, self.zero_sum = not self.proven.in_turn, self.proven.zero_sum
 
-    def _samples(self) -> np.ndarray:
-        """Facts of positions from random games, bool [n, bases]."""
-        samples: list[np.ndarray] = []
+    def _samples(self) -> Samples:
+        """Positions and results of random games."""
+        facts: list[np.ndarray] = []
+        in_turn = zero_sum = True
         for seed in range(SAMPLE_GAMES):
             choose, position = Random(seed), self.start()
-            while not position.is_over and len(samples) < SAMPLES:
-                samples.append(np.unpackbits(position.states[0], bitorder="little")[: len(self.network.bases)])
-                position = position.play(choose.choice(position.actions))
-        return np.array(samples, np.bool_).reshape(-1, len(self.network.bases))
+            while not position.is_over and len(facts) < SAMPLES:
+                facts.append(np.unpackbits(position.states[0], bitorder="little")[: len(self.network.bases)])
+                in_turn = in_turn and position.to_move != EVERYONE
+                if position.to_move == EVERYONE:
+                    ids = (position.actions_of(player) for player in range(self.players))
+                    position = position.play(tuple(map(choose.choice, ids)))
+                else:
+                    position = position.play(choose.choice(position.actions_of(position.to_move)))
+            zero_sum = zero_sum and abs(sum(position.values)) < 1e-6
+        return Samples(np.array(facts, np.bool_).reshape(-1, len(self.network.bases)), in_turn, zero_sum)
 
     def options_in_use(self) -> dict[str, Any]:
         return {"longest": self.longest, "reasoner": False}

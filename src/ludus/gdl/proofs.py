@@ -2,8 +2,8 @@
 
 A proof is an induction over plies. The network is laid out for a position that is not over and satisfies what is proven
 already, for one legal joint move, and for the position after it; the solver looks for a counterexample. Where it finds
-none the property holds for every position that can be reached from the start. What is not proven within the time is
-taken not to hold.
+none the property holds for every position that can be reached from the start. What is not proven within the limits is
+taken not to hold. The solver's limit is a number of conflicts, so that all processes come to the same answer.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -19,15 +20,29 @@ import numpy as np
 
 from ludus.gdl.network import AND, FALSE, Network
 
-SECONDS = 5.0
-"""Time for all proofs about one game."""
-SCRIPT = """
+CONFLICTS = 5000
+"""Conflicts that the solver may meet in one proof; those that succeed on the rule sheets take fewer than 500."""
+SECONDS = 20.0
+"""Time for all proofs about one game, for networks that are too large for the solver."""
+SCRIPT = f"""
 import clingo, sys
-control = clingo.Control(["--warn=none", "--parallel-mode=1"])
+control = clingo.Control(["--warn=none", "--parallel-mode=1", "--solve-limit={CONFLICTS}"])
 control.add("base", [], sys.stdin.read())
 control.ground([("base", [])])
 print("proven" if control.solve().unsatisfiable else "refuted")
 """
+
+
+@dataclass(frozen=True)
+class Samples:
+    """What random games have shown."""
+
+    facts: np.ndarray
+    """bool [n, bases]: positions."""
+    in_turn: bool
+    """In no position had two roles a choice."""
+    zero_sum: bool
+    """The values cancelled wherever a game was over."""
 
 
 @dataclass(frozen=True)
@@ -39,20 +54,24 @@ class Proven:
     zero_sum: bool
     """Two roles whose goals add up to 100 wherever the game is over."""
     exclusive: tuple[tuple[int, ...], ...]
-    """Groups of facts of which at most one is true."""
+    """Groups of facts of which at most one is true, as far as the other proofs needed them."""
 
 
-def prove(network: Network, samples: np.ndarray, seconds: float = SECONDS) -> Proven:
-    """What can be proven of a game. `samples` bool [n, bases] are positions from play; what they refute is left out."""
-    groups = [group for group in candidate_groups(network) if samples[:, group].sum(1).max(initial=0) <= 1]
-    program = _Program(network)
+def prove(network: Network, samples: Samples, seconds: float = SECONDS) -> Proven:
+    """What can be proven of a game, apart from what the samples refute."""
+    alone = len(network.roles) == 1
+    may_cancel = len(network.roles) == 2 and samples.zero_sum
+    if alone or not (samples.in_turn or may_cancel):
+        return Proven(alone, False, ())
+    program = _Program(network, time.monotonic() + seconds)
+    groups = [group for group in candidate_groups(network) if samples.facts[:, group].sum(1).max(initial=0) <= 1]
     proven: list[tuple[int, ...]] = []
-    if groups and program.holds(_exclusive_after(network, groups), groups, seconds):
+    if groups and program.holds(_exclusive_after(network, groups), groups):
         proven = groups
     else:  # some of them may still hold by themselves
-        proven = [group for group in groups if program.holds(_exclusive_after(network, [group]), [group], seconds / 4)]
-    in_turn = len(network.roles) == 1 or program.holds(_two_choose(network), proven, seconds, after=False)
-    zero_sum = len(network.roles) == 2 and program.holds(_goals_differ(network), proven, seconds)
+        proven = [group for group in groups if program.holds(_exclusive_after(network, [group]), [group])]
+    in_turn = samples.in_turn and program.holds(_two_choose(network), proven, after=False)
+    zero_sum = may_cancel and program.holds(_goals_differ(network), proven)
     return Proven(in_turn, zero_sum, tuple(proven))
 
 
@@ -68,8 +87,8 @@ def candidate_groups(network: Network) -> list[tuple[int, ...]]:
 class _Program:
     """A network in clingo's language, for a position and for the one after it."""
 
-    def __init__(self, network: Network):
-        self.network = network
+    def __init__(self, network: Network, deadline: float):
+        self.network, self.deadline = network, deadline
         lines = [f"{{b{base}}}." for base in range(len(network.bases))]
         starts = network.input_starts
         for role in range(len(network.roles)):
@@ -110,9 +129,7 @@ class _Program:
                 lines += [f"{prefix}g{gate} :- {part}." for part in parts]
         return lines
 
-    def holds(
-        self, violation: Iterable[str], groups: Sequence[Sequence[int]], seconds: float, after: bool = True
-    ) -> bool:
+    def holds(self, violation: Iterable[str], groups: Sequence[Sequence[int]], after: bool = True) -> bool:
         """True if no position and move lead to a violation, where at most one fact of each group is true before."""
         lines = list(self.now)
         lines += [":- 2 {" + "; ".join(f"b{base}" for base in group) + "}." for group in groups]
@@ -124,7 +141,7 @@ class _Program:
                 input="\n".join(lines),
                 capture_output=True,
                 text=True,
-                timeout=seconds,
+                timeout=max(0.01, self.deadline - time.monotonic()),
                 env={**os.environ, "PYTHONPATH": os.pathsep.join(entry for entry in sys.path if entry)},
             )
         except subprocess.TimeoutExpired:

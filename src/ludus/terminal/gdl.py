@@ -69,7 +69,8 @@ def _of_network(game: GdlGame) -> list[tuple[str, str]]:
     ]
     if game.players == 2:
         rows.append(("", "zero sum" if proven.zero_sum else "not proven to be zero sum"))
-    rows.append(("", f"{len(proven.exclusive)} groups of facts of which at most one is true"))
+    if proven.exclusive:
+        rows.append(("", f"{len(proven.exclusive)} groups of facts of which at most one is true"))
     if grid is None:
         return [*rows, ("board", "none found")]
     planes = ", ".join(show(tuple("*" if part is None else part for part in plane)) for plane in grid.planes[:4])

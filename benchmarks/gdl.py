@@ -1,0 +1,125 @@
+"""Games in GDL in figures: python -m benchmarks.gdl (about two minutes on a quiet machine; clingo must be installed).
+
+Random playouts are counted whole: legal moves, choice, next state and goals, on one core. The peer is Sancho, the
+champion of 2014, on a machine with two cores; its figures were measured elsewhere and are quoted.
+"""
+
+import statistics
+import subprocess
+import sys
+import time
+
+import numpy as np
+
+import ludus
+from benchmarks.measuring import Table, in_turn, rate
+from ludus.gdl.game import GdlGame, make
+from ludus.gdl.wide import make_lanes, play_out_all
+from ludus.rng import generator
+from ludus.search.random_play import play_games
+
+SANCHO = {
+    "connect4-8x6": 51_000,
+    "connect4": 28_000,
+    "breakthrough-8x8": 14_000,
+    "breakthrough-6x6": 33_000,
+    "babel": 13_000,
+    "pacman": 10_000,
+}
+"""Playouts a second."""
+LOAD_GOALS = {"connect4": "1 s", "breakthrough-8x8": "3 s"}
+NATIVE = {
+    "connect4": ("connect4", {}),
+    "breakthrough-8x8": ("breakthrough", {}),
+    "breakthrough-6x6": ("breakthrough", {"height": 6, "width": 6}),
+}
+ROUNDS = 5
+SIMULATIONS = 20_000
+
+
+def single_playouts(game: GdlGame, count: int) -> int:
+    """Play games one after the other."""
+    start = game.start().states
+    actions, joint = np.zeros(game.most_legal, np.int32), np.zeros(game.players, np.int32)
+    values = np.zeros(game.players, np.float32)
+    play_games(game.rules, start, game.new_states(1), generator(1), actions, joint, values, count)
+    return count
+
+
+def wide_playouts(game: GdlGame, count: int) -> int:
+    """Play 512 games at once."""
+    starts = np.repeat(game.start().states, count, 0)
+    results = np.zeros((count, game.players), np.float32)
+    play_out_all(game.rules, starts, generator(1), make_lanes(game.rules), results)
+    return count
+
+
+def playouts(report: Table) -> None:
+    for name, peer in SANCHO.items():
+        game = make(name)
+        wide_playouts(game, 1000)  # compiles
+        single_playouts(game, 10)
+        wide, single, _ = in_turn(
+            lambda game=game: wide_playouts(game, 40_000), lambda game=game: single_playouts(game, 500), ROUNDS
+        )
+        report(
+            f"gdl:{name}, random playouts a second, 512 games at once",
+            f"{wide:,.0f}",
+            f"Sancho {peer:,}: {wide / peer:.1f} times",
+            "5 times",
+        )
+        report(f"gdl:{name}, random playouts a second, one game at a time", f"{single:,.0f}")
+
+
+def searches(report: Table) -> None:
+    """Simulations a second of uct on a description and on the native game."""
+    for name, (native, options) in NATIVE.items():
+        games = make(name), ludus.make(native, **options)
+        positions = [game.start() for game in games]
+        agents = [ludus.make_agent(f"uct:{SIMULATIONS}", game) for game in games]
+
+        def search(which: int, agents=agents, positions=positions) -> int:
+            agents[which].new_game(0)
+            agents[which].choose(positions[which])
+            return SIMULATIONS
+
+        search(0), search(1)
+        mine, theirs, ratio = in_turn(lambda: search(0), lambda: search(1), ROUNDS)
+        report(f"gdl:{name}, uct simulations a second", f"{mine:,.0f}", f"native {theirs:,.0f}: {ratio:.3f}", "0.25")
+
+
+def loading(report: Table) -> None:
+    """From the start of a process to the list of legal moves, and without the time for imports."""
+    code = (
+        "import time, ludus; from ludus.gdl import game; began = time.perf_counter();"
+        "ludus.make({name!r}).start().moves; print(time.perf_counter() - began)"
+    )
+    for name in [*SANCHO, "othello", "tron"]:
+        whole, inside = [], []
+        for _ in range(ROUNDS):
+            began = time.perf_counter()
+            command = [sys.executable, "-c", code.format(name=f"gdl:{name}")]
+            done = subprocess.run(command, capture_output=True, text=True, check=True)
+            whole.append(time.perf_counter() - began)
+            inside.append(float(done.stdout))
+        shown = f"{statistics.median(inside):.2f} s"
+        process = f"with the start of the process {statistics.median(whole):.2f} s"
+        report(f"gdl:{name}, from the file to the first legal moves", shown, process, LOAD_GOALS.get(name, ""))
+
+
+def reasoning(report: Table) -> None:
+    """The reasoner, which needs no grounding, plays whole games."""
+    for name in ("tictactoe", "connect4", "breakthrough-6x6"):
+        game = make(name, reasoner=True).compile()
+        single_playouts(game, 1)
+        figure = statistics.median(rate(lambda game=game: single_playouts(game, 10)) for _ in range(ROUNDS))
+        report(f"gdl:{name}, random playouts a second by the reasoner", f"{figure:,.1f}")
+
+
+if __name__ == "__main__":
+    table = Table()
+    loading(table)
+    playouts(table)
+    searches(table)
+    reasoning(table)
+    table.finish("python -m benchmarks.gdl")
