@@ -153,6 +153,12 @@ def test_what_cannot_be_grounded_is_played_by_the_reasoner(monkeypatch):
         ludus.make("gdl:tictactoe", reasoner=False)
 
 
+def test_ground_rules_that_are_too_large_are_not_read(monkeypatch):
+    monkeypatch.setattr("ludus.gdl.grounding.MOST_BYTES", 1000)
+    with pytest.raises(CannotGround, match="the ground rules are too large"):
+        ludus.make("gdl:tictactoe", reasoner=False)
+
+
 # --- runs, results and processes --------------------------------------------------------------------------------------
 
 

@@ -50,6 +50,8 @@ SECONDS = 60.0
 """CPU seconds that one grounding may take."""
 MEGABYTES = 8192
 """Address space that one grounding may take."""
+MOST_BYTES = 128 << 20
+"""Size of a ground program, at most: reading a larger one would take this process minutes and gigabytes."""
 LONG_RULE = 5
 """Rules with at least this many variables are tried with variables eliminated."""
 TOO_LONG_RULE = 60
@@ -155,6 +157,9 @@ class _Job:
             said = self.errors.read(4000).decode(errors="replace").strip().splitlines()
             why = shorten(said[-1]) if said else f"it ended with code {self.process.returncode}"
             raise CannotGround(f"grounding failed: {why}")
+        size = self.output.seek(0, os.SEEK_END)
+        if size > MOST_BYTES:
+            raise CannotGround(f"the ground rules are too large: {size >> 20:,} MiB")
         self.output.seek(0)
         made = read_ground(self.output, self.translator)
         made.seconds = time.monotonic() - self.began
