@@ -151,8 +151,10 @@ class _Checker:
         for heads, names in ((STATIC, ("true", "does")), (STATE_ONLY, ("does",))):
             for head in heads:
                 for name in names:
-                    if head in reach and (name, KEYWORDS[name]) in reach[head]:
-                        rule = self.heads[head][0]
+                    target = name, KEYWORDS[name]
+                    if head in reach and target in reach[head]:
+                        edges = self.edges[head]
+                        rule = next(rule for used, _, rule in edges if used == target or target in self.reachable(used))
                         yield self.problem(
                             rule, f"{head[0]} must not depend on {name}, and does through its body", is_fatal=True
                         )
