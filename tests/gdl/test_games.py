@@ -235,8 +235,3 @@ def test_gdl_info_shows_roles_facts_and_moves(file, capsys, option, monkeypatch)
     assert "roles       x o" in shown
     assert "9 cell/3" in shown if option else "29: 27 cell/3, 2 control/1" in shown
     assert "plies on average of" in shown
-
-
-def test_commands_take_moves_with_spaces(capsys):
-    assert main(["perft", "gdl:tictactoe", "--depth", "1", "--moves", "(mark 1 1); (mark 2 2)"]) == 0
-    assert capsys.readouterr().out.split()[-4:][:2] == ["1", "7"]
