@@ -217,26 +217,6 @@ def test_named_tuples_are_told_apart_by_the_names_of_their_classes():
     )
 
 
-def test_bundles_go_into_parallel_loops():
-    from ludus.native import bundle
-
-    @bundle
-    class Pair(NamedTuple):
-        numbers: np.ndarray
-        doubled: bool
-
-    @numba.njit(parallel=True, **internals.WITHOUT_RUNTIME)
-    def fill(pair):
-        for i in numba.prange(pair.numbers.size):
-            pair.numbers[i] = 2 * i if pair.doubled else i
-
-    numbers = np.zeros(4, np.int64)
-    fill(Pair(numbers, True))
-    assert numbers.tolist() == [0, 2, 4, 6], (
-        "Numba hands structures to parallel loops in another form, so searches on several threads read wrong memory"
-    )
-
-
 # --- Calls into Python ------------------------------------------------------------------------------------------------
 
 
