@@ -1,4 +1,4 @@
-"""The CPU of this machine: its name, and the cores that this process may use."""
+"""This machine: the name of its CPU, the cores that this process may use, and its memory."""
 
 from __future__ import annotations
 
@@ -22,3 +22,11 @@ def cpu_name() -> str:
             if "model name" in line:
                 return line.partition(":")[2].strip()
     return platform.processor() or platform.machine()
+
+
+def memory_size() -> int:
+    """The memory of this machine in bytes; 2**40 if the system does not tell."""
+    try:
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, ValueError, OSError):
+        return 1 << 40

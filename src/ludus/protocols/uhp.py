@@ -64,7 +64,7 @@ class Option:
     value: str = field(init=False)
 
     def __post_init__(self) -> None:
-        self.value = self.default
+        self.set(self.default)
 
     def __str__(self) -> str:
         return ";".join((self.name, self.kind, self.value, self.default, *self.extra))
