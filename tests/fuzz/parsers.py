@@ -24,20 +24,20 @@ import numpy as np
 
 import ludus
 from ludus.agents.budget import Budget
-from ludus.agents.naming import KINDS, make_agent, parse
+from ludus.agents.naming import KINDS, make_agent, parse, size
 from ludus.api.clock import TimeControl
 from ludus.api.session import Session
 from ludus.errors import BadOption, BadPosition, IllegalMove, LudusError
 from ludus.game import Game
 from ludus.games.sevn import read_record, write_record
 from ludus.grading.positions import Known, Positions, read_positions, write_positions
+from ludus.options import split_assignment
 from ludus.position import Position
 from ludus.protocols.cachex_referee import Lost, play
 from ludus.registry import from_json, make, names
 from ludus.runs.config import Config, read_toml, with_settings, write_toml
 from ludus.runs.run import Run
 from ludus.spec import GameSpec
-from ludus.terminal.commands.arguments import read_limit, read_size
 from tests.fuzz.mutating import hostile_text, mutate_bytes, mutate_document, mutate_text
 
 
@@ -174,10 +174,8 @@ def options(game: Game) -> Target:
         return tuple(f"{name}={random.choice((hostile_text(random), str(random.randint(0, 40))))}" for name in chosen)
 
     def check(given: tuple[str, ...]) -> None:
-        from ludus.terminal.commands.arguments import make_game
-
         with suppress(BadOption):
-            assert make_game(game.name, list(given)).start().moves
+            assert make(game.name, **dict(split_assignment(each, "--option") for each in given)).start().moves
 
     return Target(generate, check)
 
@@ -254,10 +252,8 @@ def times() -> Target:
             assert Budget.of(str(Budget.of(text))) is not None
         with suppress(LudusError):
             assert TimeControl.of(str(TimeControl.of(text))) is not None
-        with suppress(LudusError):
-            assert read_size(text) > 0
-        with suppress(LudusError):
-            assert (read_limit(text) or 0) > 0
+        with suppress(ValueError):
+            assert size(text) > 0
 
     return Target(lambda random: mutate_text(random, random.choice(known), known), check)
 

@@ -101,7 +101,7 @@ class Engine:
         options = (
             Option("Agent", "enum", agent, agents),
             Option("Seed", "int", str(seed), ("0", str(2**31 - 1))),
-            Option("Horizon", "int", "8", ("0", str(limit))),
+            Option("Horizon", "int", str(min(8, limit)), ("0", str(limit))),
             Option("Repetition", "bool", "False"),
             Option("Checks", "bool", "True"),
             Option("ReportIntermediateBestMoves", "bool", "False"),
