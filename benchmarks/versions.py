@@ -33,7 +33,7 @@ def uct(game: str, simulations: int):
 
 def perft(game: str, depth: int):
     import ludus
-    from ludus.search import perft as count
+    from ludus.search.perft import perft as count
 
     made = ludus.make(game)
     return lambda: count(made.start(), depth)
