@@ -143,7 +143,6 @@ def test_after_a_wait_for_a_helper_the_search_goes_on_alone_for_a_while(monkeypa
     crew, _, _ = new_team(2, HeldUp())
     with crew:
         crew.run_round()
-        crew.words[team.ROUND] = 1
         crew.run_round()
         assert invited == [100.0]
         assert crew.words[LEAVE] == 1

@@ -122,7 +122,7 @@ def advance(rules, rule, trees, buffer, budgets, words, thread, threads, opening
     Returns True if the thread may leave, False if it has waited in vain (see team.py).
     """
     count = trees.root.size
-    size = max(1, count // (PIECES * threads))
+    size = count if threads == 1 else max(1, count // (PIECES * threads))
     if opening:
         open_round(words, threads, count)
     first, last = next_piece(words, thread, threads, count, size)

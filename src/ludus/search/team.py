@@ -119,7 +119,8 @@ class Team:
         self.words[DONE] = self.words[NEXT::LINE] = trees  # nothing to claim before the first round
         self.address = self.words.ctypes.data
         self.absent = set(range(1, threads))
-        self.alone_until = -math.inf
+        self.alone_until = math.inf  # in the first round thread 0 compiles the kernel
+        self.open_and_work = (*arguments, self.address, 0, threads, True)
 
     def __enter__(self) -> Team:
         return self
@@ -129,13 +130,19 @@ class Team:
 
     def run_round(self, portion: int = 0) -> None:
         """Run one round of all trees."""
-        self.words[PORTION] = portion
+        if portion:
+            self.words[PORTION] = portion
+        if self.threads == 1:
+            self.kernel(*self.open_and_work)
+            return
         began = time.perf_counter()
-        if began > self.alone_until and self.words[ROUND] > 0:  # in the first round thread 0 compiles the kernel
+        if began > self.alone_until and (self.absent or self.words[LEAVE]):
             self._invite()
         try:
-            if not self._work(opening=True):
+            if not self.kernel(*self.open_and_work):
                 self._wait(began)
+            elif self.alone_until == math.inf:
+                self.alone_until = -math.inf
         except BaseException:  # Ctrl-C must not leave a helper behind that still changes trees
             while not self._work():
                 pass
@@ -146,8 +153,8 @@ class Team:
         self._work(thread)
         self.absent.add(thread)
 
-    def _work(self, thread: int = 0, opening: bool = False) -> bool:
-        return self.kernel(*self.arguments, self.address, thread, self.threads, opening)
+    def _work(self, thread: int = 0) -> bool:
+        return self.kernel(*self.arguments, self.address, thread, self.threads, False)
 
     def _wait(self, began: float) -> None:
         """Wait for helpers. If the round takes longer than without them, send them away for a while."""
