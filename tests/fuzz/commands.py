@@ -51,7 +51,7 @@ MAY_RUN_LONG = {
 }
 LONGEST_ERROR = 2000
 """Characters of an error message, at most."""
-FIFOS = ("fifo", "fifo.py")
+FIFOS = ("fifo", "fifo.py", "fifo.toml")
 ENDLESS = ("/dev/zero", *FIFOS)
 """Inputs that never end: a command that reads them without a limit looks like one that runs for long."""
 
@@ -113,6 +113,7 @@ PATHS = (
         "missing/deep/file.png",
         "binary",
         "fifo",
+        "fifo.toml",
         "text.txt",
     ),
     *("loop", "results.sqlite", "run", "recipe.toml", "board.png", "positions.txt", "broken.py", "..", "empty", "/"),
