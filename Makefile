@@ -2,14 +2,16 @@
 
 PYTHON ?= python3
 OLDEST_PYTHON ?= python3.11
+MINUTES ?= 10
 BIN := .venv/bin
 
-.PHONY: help setup test test-oldest lint format demo oracles clean
+.PHONY: help setup test test-oldest fuzz lint format demo oracles clean
 
 help:
 	@echo "make setup     the virtual environment .venv, with Ludus in it"
 	@echo "make test      format, lint, types and tests"
 	@echo "make test-oldest  the tests on the lowest versions that pyproject.toml declares, in .venv-oldest"
+	@echo "make fuzz      mutated command lines and inputs for ten minutes, or MINUTES=60; failures print how to repeat them"
 	@echo "make demo      Connect-4 learned from nothing in five minutes, then two matches and the learning curve"
 	@echo "make oracles   install OpenSpiel and BitBully: what some tests compare with, skipped without them"
 	@echo "make lint      format, lint and types only"
@@ -49,6 +51,9 @@ test: lint
 
 test-oldest: .venv-oldest/.ready
 	.venv-oldest/bin/python -m pytest
+
+fuzz: .venv/.ready
+	$(BIN)/python -m tests.fuzz --minutes $(MINUTES)
 
 demo: .venv/.ready
 	$(BIN)/ludus demo

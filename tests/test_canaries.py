@@ -7,6 +7,7 @@ places that use each of them.
 import ctypes
 import pickle
 import re
+import threading
 from typing import NamedTuple
 
 import llvmlite.binding as llvm
@@ -20,7 +21,8 @@ from numba.core.errors import NumbaError
 from numba.core.itanium_mangler import mangle_type
 from numba.extending import typeof_impl
 
-from ludus.native import internals
+from ludus.native import bundle, internals
+from ludus.native.atomics import atomic_add, yield_core
 
 NUMBERS = types.int64[::1]
 
@@ -217,27 +219,53 @@ def test_named_tuples_are_told_apart_by_the_names_of_their_classes():
     )
 
 
-def test_bundles_go_into_parallel_loops():
-    from ludus.native import bundle
+# --- Calls into Python ------------------------------------------------------------------------------------------------
 
-    @bundle
-    class Pair(NamedTuple):
-        numbers: np.ndarray
-        doubled: bool
 
-    @numba.njit(parallel=True, **internals.WITHOUT_RUNTIME)
-    def fill(pair):
-        for i in numba.prange(pair.numbers.size):
-            pair.numbers[i] = 2 * i if pair.doubled else i
+@bundle
+class Pair(NamedTuple):
+    numbers: np.ndarray
+    factor: int
 
-    numbers = np.zeros(4, np.int64)
-    fill(Pair(numbers, True))
-    assert numbers.tolist() == [0, 2, 4, 6], (
-        "Numba hands structures to parallel loops in another form, so searches on several threads read wrong memory"
+
+def scaled(pair):
+    return pair.factor * pair.numbers[1]
+
+
+def test_fields_of_a_bundle_are_read_in_machine_code():
+    found = numba.njit(scaled)(Pair(np.arange(3), 5))
+    assert found == 5, (
+        "Numba's AttributeTemplate or impl_ret_borrowed works differently, so kernels read wrong fields of the rules"
     )
 
 
-# --- Calls into Python ------------------------------------------------------------------------------------------------
+def unknown_attribute(x):
+    return x.no_such_attribute
+
+
+def test_a_failure_to_compile_is_known_by_its_class():
+    with pytest.raises(Exception) as caught:  # noqa: PT011
+        compiled(unknown_attribute, types.int64)
+    assert isinstance(caught.value, NumbaError), (
+        "Numba raises another class when it cannot compile, so mistakes in a game's file are shown as tracebacks"
+    )
+
+
+def test_threads_share_words_by_atomic_operations():
+    words = np.zeros(1, np.int64)
+
+    @numba.njit(nogil=True)
+    def count(address, times):
+        for _ in range(times):
+            atomic_add(address, 0, 1)
+            yield_core()
+
+    threads = [threading.Thread(target=count, args=(words.ctypes.data, 20_000)) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert words[0] == 80_000, "llvmlite's atomic_rmw is not atomic any more, so threads of a search repeat each other"
 
 
 def test_the_id_of_an_object_is_its_address():

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import _thread
 import importlib
 import os
 import sys
+import threading
 import warnings
 from collections.abc import Sequence
 from typing import Any
@@ -23,8 +25,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     command = typer.main.get_command(app)
     given = list(sys.argv[1:] if arguments is None else arguments)
     show_compiling()
-    if hasattr(sys.stdin, "reconfigure"):
-        sys.stdin.reconfigure(errors="replace")
+    for stream, errors in ((sys.stdin, "replace"), (sys.stdout, "backslashreplace")):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors=errors)
+    sys.unraisablehook = unraisable
     try:
         with warnings.catch_warnings(), command.make_context("ludus", given) as context:
             warnings.showwarning = Warner()
@@ -42,6 +46,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
             raise
         return fail(explain(error), 2)
     return 0
+
+
+def unraisable(failure: Any) -> None:
+    """Ctrl-C during a callback of a library, such as the compiler, is repeated a moment later, after the callback."""
+    if failure.exc_type is KeyboardInterrupt:
+        later = threading.Timer(0.05, _thread.interrupt_main)
+        later.daemon = True
+        later.start()
+    else:
+        sys.__unraisablehook__(failure)
 
 
 class Warner:
@@ -88,6 +102,8 @@ def explain(error: Any) -> str:
         return f"{message[:1].lower()}{message[1:]}" + ("" if message.endswith("?") else f"; see {where} --help")
     if isinstance(error, MemoryError):
         return "there is not enough memory for this"
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.filename}: {error.strerror}" if error.filename is not None else error.strerror
     message = " ".join(f"{type(error).__name__}: {error}".split())
     return f"{message[:400]} (LUDUS_TRACEBACK=1 shows where)"
 

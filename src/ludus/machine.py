@@ -1,4 +1,4 @@
-"""The CPU of this machine: its name, and the cores that this process may use."""
+"""This machine: the name of its CPU, the cores that this process may use, and its memory."""
 
 from __future__ import annotations
 
@@ -40,3 +40,11 @@ def peak_memory() -> int:
     except ImportError:  # Windows
         return 0
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+
+
+def memory_size() -> int:
+    """The memory of this machine in bytes; 2**40 if the system does not tell."""
+    try:
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, ValueError, OSError):
+        return 1 << 40

@@ -51,6 +51,11 @@ def _to_int(value: Any) -> int:
     return int(value)
 
 
+def small_number(text: str) -> int | None:
+    """The whole number from 0 on that a text of at most nine digits 0 to 9 stands for; None for any other text."""
+    return int(text) if re.fullmatch(r"[0-9]{1,9}", text) else None
+
+
 def split_assignment(text: str, flag: str) -> tuple[str, str]:
     """The name and the value of `name=value`, as --option and --set take it; ValueError names `flag`."""
     name, equals, value = text.partition("=")

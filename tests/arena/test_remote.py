@@ -238,6 +238,16 @@ def test_an_action_that_is_no_whole_number_is_illegal(action):
         ludus.play_match(TICTACTOE, [Odd("odd"), Odd("odder")], 2, parallel=1)
 
 
+def test_an_agent_cannot_move_for_another_player():
+    class Other(RandomAgent):
+        def choose(self, position, budget=None, player=None, progress=None):
+            return Choice(1 - player, position.actions[0], "?")
+
+    session = ludus.Session(TICTACTOE, [Other("other"), "human"])
+    assert session.think().player == 0
+    assert (session.ply, session.waiting_for) == (1, [1])
+
+
 def test_an_agent_that_cannot_be_made_is_refused(agent):
     with pytest.raises(Unfit, match=r"rogue: IndexError: list index out of range \(rogues.py, line"):
         agent("rogue").start()

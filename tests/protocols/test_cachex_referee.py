@@ -189,8 +189,8 @@ def test_a_failure_after_the_end_changes_nothing(player):
     ("red", "error", "message"),
     [
         ("nothing.py", BadOption, "there is no file nothing.py"),
-        ("nothing", BadOption, "red cannot be loaded: ModuleNotFoundError: No module named 'nothing'"),
-        ("good.py:Other", BadOption, "red cannot be loaded: AttributeError"),
+        ("nothing", BadOption, "red cannot be loaded: there is no file, folder or module nothing"),
+        ("good.py:Other", BadOption, "red cannot be loaded: good.py has no class Other"),
         ("broken.py", BadOption, "red cannot be loaded: SyntaxError"),
         ("leaves.py", BadOption, "red cannot be loaded: red's process ended with exit code 5"),
         ("agent:nobody", BadAgent, "no agent is called 'nobody'"),
@@ -225,7 +225,7 @@ def test_the_command_shows_the_game_and_its_result(player, capfd):
     ("arguments", "message"),
     [
         (["2", "good.py", "good.py"], "n, the cells along a side, must be from 3 to 15, not 2"),
-        (["3", "good.py", "good.py", "--time", "-1"], "--time must be a number from 0 on"),
+        (["3", "good.py", "good.py", "--time", "-1"], "--time must be a finite number from 0 on"),
         (["3", "good.py", "nothing.py"], "there is no file nothing.py"),
         (["three", "good.py", "good.py"], "invalid value for 'N'"),
     ],

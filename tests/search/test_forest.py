@@ -43,16 +43,19 @@ class Favourite:
 @pytest.mark.parametrize("evaluator", [None, Uniform()])
 def test_the_result_depends_on_the_seed_and_not_on_the_threads(game, evaluator):
     found = {}
-    for threads in (1, 2):
+    for threads in (1, 2, 3, 7):
         for seed in (0, 1):
             rule = Ucb1() if evaluator is None else Puct()
-            forest = Forest(game, rule, trees=5, nodes=400, threads=threads, seed=seed)
-            forest.plant([game.start().play(column) for column in range(5)])
+            forest = Forest(game, rule, trees=23, nodes=400, threads=threads, seed=seed)
+            for array in (forest.trees.nodes, forest.trees.edges):
+                array.view(np.uint8)[:] = 0  # so that the parts that are not used are equal too
+            forest.plant([game.start().play(tree % 7) for tree in range(23)])
             forest.search(evaluator, simulations=300)
             check_trees(forest)
-            found[threads, seed] = [visits(forest, tree) for tree in range(5)]
-    assert found[1, 0] == found[2, 0]
-    assert found[1, 1] == found[2, 1]
+            found[threads, seed] = forest.trees.nodes.tobytes(), forest.trees.edges.tobytes()
+    for threads in (2, 3, 7):
+        assert found[threads, 0] == found[1, 0]
+        assert found[threads, 1] == found[1, 1]
     if evaluator is None:
         assert found[1, 0] != found[1, 1]
 

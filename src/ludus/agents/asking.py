@@ -33,7 +33,7 @@ def position_for(agent: Agent, position: Position) -> Position:
 
 
 def check_choice(position: Position, agent: Agent, player: int, choice: Choice) -> Choice:
-    """The choice with its action as a plain integer; IllegalChoice if `player` cannot play it."""
+    """The choice, for `player` and with a plain integer as its action; IllegalChoice if `player` cannot play it."""
     try:
         action = operator.index(choice.action)
     except TypeError:
@@ -42,4 +42,5 @@ def check_choice(position: Position, agent: Agent, player: int, choice: Choice) 
         raise IllegalChoice(
             f"{agent.name} chose action {shortened(choice.action)}, which is not legal in the position {position.text}"
         )
-    return choice if type(choice.action) is int else replace(choice, action=action)
+    is_plain = type(choice.action) is int and choice.player == player
+    return choice if is_plain else replace(choice, player=player, action=action)

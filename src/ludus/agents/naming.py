@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any
 
 from ludus.agents.budget import Budget, looks_like_budget
 from ludus.errors import BadAgent
+from ludus.machine import memory_size
 from ludus.options import convert
 
 if TYPE_CHECKING:
@@ -151,6 +152,9 @@ def size(text: str) -> int:
     """Bytes, from 256MB and the like."""
     units = {"": 1, "b": 1, "kb": 1 << 10, "mb": 1 << 20, "gb": 1 << 30}
     found = re.fullmatch(r"([0-9]*\.?[0-9]+)\s*([a-z]*)", text.lower())
-    if not found or found[2] not in units or float(found[1]) <= 0:
+    size = float(found[1]) * units[found[2]] if found and found[2] in units else 0.0
+    if size < 1:
         raise ValueError("a size such as 256MB or 2GB")
-    return int(float(found[1]) * units[found[2]])
+    if size > memory_size():
+        raise ValueError(f"at most the memory of this machine, {memory_size() >> 20}MB")
+    return int(size)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -15,11 +14,14 @@ from ludus.api.moves import MoveList, Ply
 from ludus.api.result import AGREEMENT, RESIGNATION, TIME, Result, result_by_agreement, result_by_loss
 from ludus.errors import LudusError, describe_error
 from ludus.registry import described_game
+from ludus.spec import shortened
 
 if TYPE_CHECKING:
     from ludus.game import Game, Position
 
 FORMAT = "ludus game 1"
+MOST = 2**63
+"""All numbers of a record are nearer to 0."""
 
 
 class BadRecord(LudusError):
@@ -189,6 +191,6 @@ def _text(value: Any, where: str) -> str:
 
 
 def _number(value: Any, where: str, fits: Callable[[float], bool]) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value) or not fits(value):
-        raise BadRecord(f"{where}: {value!r} is not a number that fits")
+    if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) < MOST or not fits(value):
+        raise BadRecord(f"{where}: {shortened(value)} is not a number that fits")
     return value

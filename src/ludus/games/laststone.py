@@ -6,6 +6,8 @@ import numpy as np
 
 from ludus.errors import BadPosition, IllegalMove
 from ludus.game import Game, require
+from ludus.options import small_number
+from ludus.spec import shortened
 
 # Action i takes i + 1 stones. The player who takes the last one gets 1, the player after it 0, the player before it -1.
 #
@@ -100,25 +102,26 @@ class LastStoneGame(Game):
     def read(self, text, state):
         begin = len(text) - len(text.lstrip())
         stones, _, side = text.strip().partition(" ")
-        if not (stones.isascii() and stones.isdigit() and int(stones) <= self.rules.stones):
+        count = small_number(stones)
+        if count is None or count > self.rules.stones:
             raise BadPosition(f"the number of stones must be from 0 to {self.rules.stones}, not {stones!r}", begin)
         if side not in ("a", "b", "c"):
             place = begin + len(stones) + 1
             raise BadPosition(f"after the stones and a space comes a, b or c, whose turn it is, not {side!r}", place)
-        state.stones, state.turn = int(stones), "abc".index(side)
+        state.stones, state.turn = count, "abc".index(side)
 
     def write_move(self, state, player, action):
         return str(action + 1)
 
     def read_move(self, state, player, text):
-        number = text.strip()
-        if not (number.isascii() and number.isdigit()):
-            raise IllegalMove(f"{text!r} is not a move; give the number of stones to take")
-        if not 1 <= int(number) <= self.rules.most:
+        number = small_number(text.strip())
+        if number is None:
+            raise IllegalMove(f"{shortened(text)} is not a move; give the number of stones to take")
+        if not 1 <= number <= self.rules.most:
             raise IllegalMove(f"one takes 1 to {self.rules.most} stones, not {number}")
-        if int(number) > state.stones:
+        if number > state.stones:
             raise IllegalMove(f"{number} is more than the {state.stones} stones that are left")
-        return int(number) - 1
+        return number - 1
 
     def player_name(self, player):
         return "abc"[player]

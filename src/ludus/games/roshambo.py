@@ -6,6 +6,7 @@ import numpy as np
 
 from ludus.errors import BadPosition, IllegalMove
 from ludus.game import Game, require
+from ludus.options import small_number
 from ludus.rules import EVERYONE
 
 # Actions are 0 rock, 1 paper, 2 scissors: each beats the one before it, and rock beats scissors.
@@ -116,7 +117,8 @@ class RoshamboGame(Game):
     def read(self, text, state):
         begin = len(text) - len(text.lstrip())
         played, _, wins = text.strip().partition(" ")
-        if not (played.isascii() and played.isdigit() and int(played) <= self.rules.rounds):
+        rounds = small_number(played)
+        if rounds is None or rounds > self.rules.rounds:
             raise BadPosition(
                 f"the number of rounds played must be from 0 to {self.rules.rounds}, not {played!r}", begin
             )
@@ -124,7 +126,7 @@ class RoshamboGame(Game):
         begin += len(played) + 1
         if not slash:
             raise BadPosition("after the rounds played comes what each player won with, such as rr/s or -/p", begin)
-        state.played = int(played)
+        state.played = rounds
         for player, won in enumerate((first, second)):
             for place, letter in enumerate(won if won != "-" else ""):
                 if letter not in "rps":

@@ -8,6 +8,7 @@
     state_hash.py   a fingerprint for states of games that define none
     bundles.py      NamedTuples of arrays as arguments of kernels
     engine.py       random numbers and stepping in machine code
+    atomics.py      atomic operations, for threads that share memory
     caching.py      the cache of one kernel
     store.py        the files of all caches
     announcing.py   tells a listener that something is being compiled

@@ -1,7 +1,6 @@
 """NamedTuples that kernels take as arguments: a game's rules, the arrays of a forest.
 
-Not public API of Numba are `AttributeTemplate`, `impl_ret_borrowed`, and that a model whose memory layout equals its
-value is handed to parallel loops as it is.
+`AttributeTemplate` and `impl_ret_borrowed` are not public API of Numba.
 """
 
 from typing import Any
@@ -23,10 +22,7 @@ from numba.extending import (
 
 
 class BundleType(types.Type):
-    """The type of a NamedTuple that goes into parallel loops whole.
-
-    Numba takes its own named tuples apart there, and puts them together again as another type.
-    """
+    """The type of a NamedTuple: equal to another only if class, field types and digest are."""
 
     def __init__(self, field_types: tuple[Any, ...], instance_class: Any, digest: str = ""):
         self.types = tuple(field_types)
@@ -47,16 +43,6 @@ class BundleModel(models.StructModel):
 
     def __init__(self, manager: Any, bundle_type: Any):
         super().__init__(manager, bundle_type, list(bundle_type.fields.items()))
-
-    # The same in memory as in registers (a truth value takes one bit there), because parallel loops do not convert it.
-    def get_data_type(self) -> Any:
-        return self.get_value_type()
-
-    def as_data(self, builder: Any, value: Any) -> Any:
-        return value
-
-    def from_data(self, builder: Any, value: Any) -> Any:
-        return value
 
 
 @infer_getattr

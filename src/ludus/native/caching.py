@@ -22,8 +22,8 @@ class KernelCache(NullCache):
     of another file. It keeps one index for each kernel, which two processes may write at once.
     """
 
-    def __init__(self, function: FunctionType, options: dict[str, Any]):
-        self.function, self.options = function, options
+    def __init__(self, function: FunctionType):
+        self.function = function
         self._source: str | None = None
 
     @property
@@ -55,7 +55,7 @@ class KernelCache(NullCache):
         function = self.function
         key = (
             *(function.__module__, function.__qualname__, function.__code__.co_firstlineno, self._source),
-            *(sorted(self.options.items()), np.__version__, machine_of(context)),
+            *(np.__version__, machine_of(context)),
             [(str(kind), getattr(kind, "fields", None)) for kind in sig],
         )
         short = re.sub(r"[^\w.]", "", f"{function.__module__.rpartition('.')[2]}.{function.__qualname__}")[:60]

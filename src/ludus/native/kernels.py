@@ -17,12 +17,10 @@ INNER: dict[str, Any] = {**OPTIONS, **WITHOUT_WRAPPERS}
 """How functions are compiled that only compiled code calls."""
 
 
-def kernel(function: Any = None, **options: Any) -> Any:
+def kernel(function: Any) -> Any:
     """Compile a function of the engine on first use, cached on disk. It runs without the interpreter's lock."""
-    if function is None:
-        return lambda plain: kernel(plain, **options)
-    made = numba.njit(function, **OPTIONS, **options)
-    use_cache(made, KernelCache(function, options))
+    made = numba.njit(function, **OPTIONS)
+    use_cache(made, KernelCache(function))
     return made
 
 

@@ -130,8 +130,7 @@ class Seat:
             except queue.Empty:
                 line = None
             if line:
-                reply = json.loads(line)
-                self.reported = reply["cpu"]
+                reply = self._read(line)
             if limited:
                 self._check()
             if line == "":
@@ -140,6 +139,15 @@ class Seat:
                 return reply
             if patience is not None and time.monotonic() - began > patience:
                 raise Lost(f"{self.colour} did not answer within {patience:.0f} s")
+
+    def _read(self, line: str) -> dict[str, Any]:
+        """A reply of the process. The player's own code can write to the same pipe."""
+        try:
+            reply = json.loads(line)
+            self.reported = float(reply["cpu"])
+        except (ValueError, TypeError, KeyError, OverflowError, RecursionError):
+            raise Lost(f"{self.colour} wrote into the replies of its process: {line[:80]!r}") from None
+        return reply
 
     def _check(self) -> None:
         seconds, megabytes = self.limits.seconds, self.limits.megabytes

@@ -14,8 +14,12 @@ import time
 import traceback
 
 
+class NoPlayer(Exception):
+    """No player can be found under a name; the message says why."""
+
+
 def load(where):
-    """The class that `module`, `module:Class` or the path of a file or folder names."""
+    """The class that `module`, `module:Class` or the path of a file or folder names; NoPlayer if there is none."""
     place, colon, name = where.rpartition(":")
     if not colon or not name.isidentifier():
         place, name = where, "Player"
@@ -23,7 +27,7 @@ def load(where):
         sys.path[0] = os.path.dirname(os.path.abspath(place))
         spec = importlib.util.spec_from_file_location(os.path.splitext(os.path.basename(place))[0], place)
         if spec is None or spec.loader is None:
-            raise ImportError(f"{place} is not a Python file")
+            raise NoPlayer(f"{place} is not a Python file: its name does not end in .py")
         module = importlib.util.module_from_spec(spec)
         sys.modules[spec.name] = module
         spec.loader.exec_module(module)
@@ -32,7 +36,16 @@ def load(where):
         sys.path[0] = folder
         module = importlib.import_module(package)
     else:
-        module = importlib.import_module(place)
+        if not all(part.isidentifier() for part in place.split(".")):
+            raise NoPlayer(f"{place!r} is neither a file, nor a folder, nor the name of a module")
+        try:
+            module = importlib.import_module(place)
+        except ModuleNotFoundError as error:
+            if error.name is None or not f"{place}.".startswith(f"{error.name}."):
+                raise
+            raise NoPlayer(f"there is no file, folder or module {place}") from None
+    if not hasattr(module, name):
+        raise NoPlayer(f"{place} has no class {name}")
     return getattr(module, name)
 
 
@@ -91,6 +104,9 @@ def main(where):
 
     try:
         player = load(where)
+    except NoPlayer as error:
+        reply({"error": str(error)})
+        return
     except BaseException as error:
         reply({"error": f"{type(error).__name__}: {error}"})
         return

@@ -64,6 +64,8 @@ def load(picture: Any) -> NDArray[np.float64]:
 
     if not isinstance(picture, Image.Image):
         try:
+            if os.path.exists(picture) and not os.path.isfile(picture):
+                raise BadPicture(f"{picture} is not a regular file")
             picture = Image.open(os.fspath(picture))
             picture.load()
         except FileNotFoundError:

@@ -64,7 +64,7 @@ class Option:
     value: str = field(init=False)
 
     def __post_init__(self) -> None:
-        self.value = self.default
+        self.set(self.default)
 
     def __str__(self) -> str:
         return ";".join((self.name, self.kind, self.value, self.default, *self.extra))
@@ -101,7 +101,7 @@ class Engine:
         options = (
             Option("Agent", "enum", agent, agents),
             Option("Seed", "int", str(seed), ("0", str(2**31 - 1))),
-            Option("Horizon", "int", "8", ("0", str(limit))),
+            Option("Horizon", "int", str(min(8, limit)), ("0", str(limit))),
             Option("Repetition", "bool", "False"),
             Option("Checks", "bool", "True"),
             Option("ReportIntermediateBestMoves", "bool", "False"),

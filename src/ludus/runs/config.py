@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ludus.bounded import read_text
 from ludus.errors import BadOption, LudusError
 from ludus.nets.engines import ENGINE_NAMES
 from ludus.nets.families import FAMILIES, Design
@@ -18,6 +19,10 @@ from ludus.spec import GameSpec
 
 if TYPE_CHECKING:
     from ludus.game import Game
+
+
+LARGEST_FILE = 4 << 20
+"""Upper limit for the size of a file of settings, in bytes."""
 
 
 def setting(default: Any, help: str, **limits: Any) -> Any:
@@ -277,10 +282,10 @@ def read_toml(path: Path) -> tuple[GameSpec | None, dict[str, Any]]:
     The game is a table as `write_toml` writes it, or a name as in `game = "connect4"` with a table `options`.
     """
     try:
-        data = tomllib.loads(path.read_text(encoding="utf-8"))
+        data = tomllib.loads(read_text(path, LARGEST_FILE))
     except FileNotFoundError:
         raise BadOption(f"there is no file {path}") from None
-    except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
+    except (OSError, ValueError, RecursionError) as error:  # TOMLDecodeError and UnicodeDecodeError are ValueErrors
         raise BadOption(f"{path} is not TOML that can be read: {error}") from None
     unknown = sorted(set(data) - {"game", "options", "settings"})
     if unknown:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from ludus.bounded import read_text
 from ludus.errors import DamagedRun, LudusError
 from ludus.runs.checksums import Damaged, check_text, is_sealed, seal_json, seal_text, unseal_json
-from ludus.runs.config import FORMER_NAMES, Config, read_toml, with_settings, write_toml
+from ludus.runs.config import FORMER_NAMES, LARGEST_FILE, Config, read_toml, with_settings, write_toml
 from ludus.runs.files import BadRun, write_bytes, write_whole
 from ludus.spec import GameSpec
 
@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 CONFIG, ABOUT = "config.toml", "about.json"
 LAST_OF_0_1 = "learner_threads"
 """The last setting in files of Ludus 0.1, which have no checksum and no copy."""
-LARGEST = 4 << 20
-"""Upper limit for the size of each file, in bytes."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +62,11 @@ def write_description(folder: Path, game: Game, config: Config) -> None:
 
 def read_description(folder: Path) -> Description:
     """The description of the run in a folder. DamagedRun warns if one file had to replace the other."""
-    if not (folder / CONFIG).exists() and not (folder / ABOUT).exists():
+    try:
+        found = (folder / CONFIG).exists() or (folder / ABOUT).exists()
+    except OSError as error:  # a name that no file system takes
+        raise BadRun(f"{folder} is not a run: {error.strerror}") from None
+    if not found:
         raise BadRun(f"{folder} is not a run: it has no {CONFIG}")
     try:
         about = _read_about(folder / ABOUT)
@@ -89,7 +91,7 @@ def _warn(text: str) -> None:
 
 def _read_about(path: Path) -> dict[str, Any]:
     try:
-        data = json.loads(read_text(path, LARGEST))
+        data = json.loads(read_text(path, LARGEST_FILE))
         about = unseal_json(data, path)
         if not isinstance(about.get("game"), str):
             raise Damaged(f"{path} is damaged: it names no game")
@@ -110,7 +112,7 @@ def _read_config(path: Path, copy: dict[str, Any] | None) -> tuple[GameSpec | No
     and end with a whole line.
     """
     try:
-        text = read_text(path, LARGEST)
+        text = read_text(path, LARGEST_FILE)
     except (OSError, UnicodeDecodeError) as error:
         raise Damaged(f"{path} is damaged: {_reason(error)}") from None
     check_text(text, path)

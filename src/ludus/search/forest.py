@@ -13,19 +13,18 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-import numba
 import numpy as np
 
 from ludus import native
 from ludus.errors import BadOption, Unsuitable
 from ludus.game import Game, Position
-from ludus.machine import cpu_count
 from ludus.rng import generators
 from ludus.rules import EVERYONE
 from ludus.search import playouts, reuse, rounds, tree
 from ludus.search.batch import Batch, make_buffer
 from ludus.search.selection import draws_gumbel_noise, is_in_turn_only
 from ludus.search.sizing import LONGEST_PATH, empty_states, tree_sizes
+from ludus.search.team import Team
 from ludus.search.ucb1 import Ucb1
 
 Progress = Callable[[float], object]
@@ -137,8 +136,7 @@ class Forest:
         self.game = game.compile()
         self.rule = Ucb1() if rule is None else rule
         # Games in ordinary Python run one at a time, for any number of threads.
-        launched = getattr(numba.config, "NUMBA_NUM_THREADS", 1)
-        self.threads = min(threads, cpu_count(), launched) if game.parallel else 1
+        self.threads = min(threads, trees) if game.parallel else 1
         blocks = game.players if game.simultaneous else 1
         max_edges = blocks * game.most_legal
         nodes, edges = tree_sizes(game, trees, nodes, edges, memory, batch, transpositions)
@@ -259,8 +257,6 @@ class Forest:
             raise BadOption("a search's budget must not be negative, nor 0 seconds")
         rounds.begin(self.trees, draws_gumbel_noise(self.rule))
         clock = _Clock(deadline, seconds, int(budgets.sum(dtype=np.int64)), progress)
-        if self.threads > 1:
-            numba.set_num_threads(self.threads)
         if evaluator is None:
             self._play_out(budgets, clock)
         else:
@@ -269,29 +265,33 @@ class Forest:
 
     def _play_out(self, budgets: np.ndarray, clock: _Clock) -> None:
         """Run playouts in portions of some milliseconds: between them the clock is read and progress is reported."""
-        run = playouts.simulate_serial if self.threads == 1 else playouts.simulate_parallel
         portion, before, done = 16, -1, 0
-        while not clock.is_over(done) and done != before:
-            began = time.perf_counter()
-            run(self.game.rules, self.rule, self.trees, self.buffer, budgets, portion)
-            self.game.raise_pending()
-            portion = clock.next_portion(portion, time.perf_counter() - began)
-            before, done = done, int(self.trees.done.sum())
+        with self._team(playouts.run_portion, budgets) as team:
+            while not clock.is_over(done) and done != before:
+                began = time.perf_counter()
+                team.run_round(portion)
+                self.game.raise_pending()
+                portion = clock.next_portion(portion, time.perf_counter() - began)
+                before, done = done, int(self.trees.done.sum())
+
+    def _team(self, kernel: Any, budgets: np.ndarray) -> Team:
+        arguments = (self.game.rules, self.rule, self.trees, self.buffer, budgets)
+        return Team(kernel, arguments, len(self.trees.root), self.threads)
 
     def _consult(self, evaluator: Evaluator, budgets: np.ndarray, clock: _Clock) -> None:
         try:
-            self._consult_in_rounds(evaluator, budgets, clock)
+            with self._team(rounds.advance, budgets) as team:
+                self._consult_in_rounds(team, evaluator, budgets, clock)
         except BaseException:
             rounds.abandon(self.trees, self.buffer)
             raise
 
-    def _consult_in_rounds(self, evaluator: Evaluator, budgets: np.ndarray, clock: _Clock) -> None:
-        work = rounds.advance_serial if self.threads == 1 else rounds.advance_parallel
+    def _consult_in_rounds(self, team: Team, evaluator: Evaluator, budgets: np.ndarray, clock: _Clock) -> None:
         buffer = self.buffer
         everything = self.batch
         before = -1
         while True:
-            work(self.game.rules, self.rule, self.trees, buffer, budgets)
+            team.run_round()
             self.game.raise_pending()
             waiting = np.count_nonzero(buffer.waiting)
             done = int(self.trees.done.sum())

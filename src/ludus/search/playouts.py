@@ -1,10 +1,10 @@
-"""Search with random playouts, all in one compiled call: the classic UCT (Kocsis and Szepesvari, 2006)."""
-
-from numba import prange
+"""Search with random playouts, all in compiled code: the classic UCT (Kocsis and Szepesvari, 2006)."""
 
 from ludus.native import kernel, part
+from ludus.native.atomics import atomic_load
 from ludus.search.descend import KNOWN, descend
 from ludus.search.random_play import play_out
+from ludus.search.team import PORTION, hand_in, may_leave, next_piece, open_round
 from ludus.search.tree import NOTHING, back_up, prove
 
 
@@ -27,14 +27,20 @@ def simulate(rules, rule, trees, tree, buffer, simulations):
 
 
 @kernel
-def simulate_serial(rules, rule, trees, buffer, budgets, portion):
-    """Run up to `portion` playouts in each tree, on one thread. budgets int32 [B]: simulations of the whole search."""
-    for tree in range(trees.root.size):
-        simulate(rules, rule, trees, tree, buffer, min(portion, budgets[tree] - trees.done[tree]))
+def run_portion(rules, rule, trees, buffer, budgets, words, thread, threads, opening):
+    """Work on the rounds of a team as one of its threads: up to `portion` playouts in each tree.
 
-
-@kernel(parallel=True)
-def simulate_parallel(rules, rule, trees, buffer, budgets, portion):
-    """Run up to `portion` playouts in each tree, on all threads. The result equals `simulate_serial`'s."""
-    for tree in prange(trees.root.size):
-        simulate(rules, rule, trees, tree, buffer, min(portion, budgets[tree] - trees.done[tree]))
+    budgets int32 [B]: simulations of the whole search. Returns True if the thread may leave, False if it has waited in
+    vain (see team.py).
+    """
+    count = trees.root.size
+    if opening:
+        open_round(words, threads, count)
+    first, last = next_piece(words, thread, threads, count, 1)
+    while first < last:
+        portion = atomic_load(words, PORTION)
+        for tree in range(first, last):
+            simulate(rules, rule, trees, tree, buffer, min(portion, budgets[tree] - trees.done[tree]))
+        hand_in(words, first, last)
+        first, last = next_piece(words, thread, threads, count, 1)
+    return may_leave(words, thread, count)

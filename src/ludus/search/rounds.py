@@ -1,13 +1,13 @@
 """A round of a forest: apply the evaluations of the last leaves, then find the next leaves."""
 
 import numpy as np
-from numba import prange
 
 from ludus.native import compiled_names, kernel, part
 from ludus.rules import EVERYONE, to_move
 from ludus.search import arithmetic, visits
 from ludus.search.descend import AWAITED, KNOWN, descend
 from ludus.search.selection import decide, target_policy
+from ludus.search.team import hand_in, may_leave, next_piece, open_round
 from ludus.search.tree import (
     NOTHING,
     PENDING,
@@ -26,6 +26,8 @@ exponential, gumbel_noise = _arithmetic["exponential"], _arithmetic["gumbel_nois
 
 MAX_KNOWN_LEAVES = 1000
 """Largest number of simulations without an evaluation that a tree runs in one round, so that the clock is read."""
+PIECES = 8
+"""The number of pieces of each thread's share of the trees: few enough that claiming them costs little."""
 
 
 @part
@@ -114,17 +116,22 @@ def advance_tree(rules, rule, trees, tree, buffer, budgets):
 
 
 @kernel
-def advance_serial(rules, rule, trees, buffer, budgets):
-    """One round of every tree, on one thread; budgets int32 [B] in simulations."""
-    for tree in range(trees.root.size):
-        advance_tree(rules, rule, trees, tree, buffer, budgets)
+def advance(rules, rule, trees, buffer, budgets, words, thread, threads, opening):
+    """Work on the rounds of a team as one of its threads: one round of every tree; budgets int32 [B] in simulations.
 
-
-@kernel(parallel=True)
-def advance_parallel(rules, rule, trees, buffer, budgets):
-    """One round of every tree, on all threads. The result equals `advance_serial`'s."""
-    for tree in prange(trees.root.size):
-        advance_tree(rules, rule, trees, tree, buffer, budgets)
+    Returns True if the thread may leave, False if it has waited in vain (see team.py).
+    """
+    count = trees.root.size
+    size = count if threads == 1 else max(1, count // (PIECES * threads))
+    if opening:
+        open_round(words, threads, count)
+    first, last = next_piece(words, thread, threads, count, size)
+    while first < last:
+        for tree in range(first, last):
+            advance_tree(rules, rule, trees, tree, buffer, budgets)
+        hand_in(words, first, last)
+        first, last = next_piece(words, thread, threads, count, size)
+    return may_leave(words, thread, count)
 
 
 @kernel

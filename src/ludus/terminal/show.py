@@ -23,6 +23,8 @@ MOST_OF_A_LINE = 10
 """Number of moves of a principal variation that are shown."""
 LONGEST_CELL = 500
 """Number of characters of a table cell that are shown."""
+LONGEST_MESSAGE = 1000
+"""Number of characters of a one-line message that are shown."""
 LONGEST_TEXT = 100_000
 """Number of characters of a longer text that are shown."""
 
@@ -52,8 +54,8 @@ def complain(message: object) -> None:
 
 
 def one_line(message: object) -> str:
-    """A message without line breaks and control characters."""
-    return plain(" ".join(str(message).split()))
+    """A message without line breaks and control characters, cut if it is long."""
+    return plain(" ".join(str(message).split()), LONGEST_MESSAGE)
 
 
 def wrapped(text: str) -> str:

@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+import torch
 
 from ludus.errors import BadOption
 from ludus.grading.positions import read_positions
-from ludus.machine import cpu_count, has_fast_int8
+from ludus.machine import cpu_count, has_fast_int8, memory_size
 from ludus.nets.engines import fastest_engine
 from ludus.nets.families import FAMILIES, suggest_settings
 from ludus.rng import generator
@@ -29,6 +30,8 @@ PARALLEL_GAMES = {"cpu": 128, "cuda": 4096}
 """Games side by side where nothing is measured."""
 LARGE_STEP = 1e9
 """Multiplications of a gradient step from which on the learner uses all cores where nothing is measured."""
+COPIES = 6
+"""Copies of the weights while a network learns: network, gradient, two moments of AdamW, average, player."""
 ITERATIONS = 40
 """A plan has at least this many iterations: where rows are few, `iteration_rows` is reduced."""
 STEPS = 600
@@ -79,6 +82,14 @@ def check_fit(game: Game, config: Config) -> None:
     problem = FAMILIES[config.network].why_not(game)
     if problem:
         raise BadOption(f"network = {config.network} {problem}")
+    with torch.device("meta"):  # takes no memory
+        parameters = sum(weight.numel() for weight in config.make_network(game).parameters())
+    if COPIES * 4 * parameters > memory_size():
+        needed, there = COPIES * 4 * parameters >> 30, memory_size() >> 30
+        told = (
+            f"a network with {parameters:,} parameters takes {needed:,} GB to learn, and this machine has {there:,} GB"
+        )
+        raise BadOption(f"{told}: reduce blocks or width")
 
 
 def find_recipe(name: str) -> Path:

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ludus.machine import cpu_count, peak_memory
+from ludus.errors import BadOption
+from ludus.machine import cpu_count, memory_size, peak_memory
 from ludus.nets.checking import random_planes
 from ludus.nets.engines import fastest_engine, make_engine
 from ludus.nets.evaluator import calls_per_second
@@ -187,7 +188,14 @@ def _measure_selfplay(game: Game, config: Config, network: Any, games: int, cali
     """Self-play of untrained networks from the start of their games."""
 
     def make(workers: int) -> LocalSelfPlay:
-        return LocalSelfPlay(game, config, network, games=games, workers=workers, seed=0)
+        try:
+            made = LocalSelfPlay(game, config, network, games=games, workers=workers, seed=0)
+        except MemoryError:
+            made = None
+        if made is None or made.bytes > memory_size():
+            told = f"the trees of {games:,} games with {config.simulations:,} simulations do not fit into the memory"
+            raise BadOption(f"{told}: reduce parallel_games or simulations")
+        return made
 
     on_gpu = learner_device(config) == "cuda"
     selfplay = make(config.workers or (FORESTS if on_gpu else cpu_count()))

@@ -30,7 +30,11 @@ Moves = Annotated[
 Seed = Annotated[
     int,
     typer.Option(
-        "--seed", metavar="N", help="Seed of all random numbers: the same seed repeats the same positions and moves."
+        "--seed",
+        metavar="N",
+        min=0,
+        max=2**62,
+        help="Seed of all random numbers: the same seed repeats the same positions and moves.",
     ),
 ]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Annotated
 
 import typer
@@ -117,6 +118,6 @@ def cachex_referee(
     from ludus.protocols.cachex_referee import Limits, run
 
     for name, limit in (("time", time), ("space", space)):
-        if limit is not None and not limit >= 0:
-            raise BadOption(f"--{name} must be a number from 0 on, not {limit:g}")
+        if limit is not None and not 0 <= limit < math.inf:
+            raise BadOption(f"--{name} must be a finite number from 0 on, not {limit:g}")
     run(n, red, blue, Limits(n * n if time is None else time or None, space or None), quiet)

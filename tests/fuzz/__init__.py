@@ -1,0 +1,1 @@
+"""Seeded fuzzing of every command and every parser: briefly in the tests, for long by `make fuzz`."""
