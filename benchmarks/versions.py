@@ -13,7 +13,7 @@ import tempfile
 import time
 from pathlib import Path
 
-ROUNDS = 9
+ROUNDS = 7
 HERE = Path(__file__).parent.parent
 
 

@@ -410,3 +410,9 @@ def test_a_closed_pipe_is_no_error():
     running.stdout.close()
     _, error = running.communicate()
     assert error == ""
+
+
+def test_a_program_that_has_read_from_standard_input_can_run_commands():
+    code = "import sys; sys.stdin.readline(); from ludus.cli import main; sys.exit(main(['games']))"
+    done = subprocess.run([sys.executable, "-c", code], input="x\ny\n", capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")

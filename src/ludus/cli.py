@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import _thread
+import contextlib
 import importlib
+import io
 import os
 import sys
 import threading
@@ -27,7 +29,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     show_compiling()
     for stream, errors in ((sys.stdin, "replace"), (sys.stdout, "backslashreplace")):
         if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors=errors)
+            with contextlib.suppress(io.UnsupportedOperation):  # a program that calls this may have read from it
+                stream.reconfigure(errors=errors)
     sys.unraisablehook = unraisable
     try:
         with warnings.catch_warnings(), command.make_context("ludus", given) as context:
