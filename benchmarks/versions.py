@@ -102,9 +102,10 @@ WORKLOADS = {
 def serve() -> None:
     """Run workloads by their number, as lines come in, and write their speeds."""
     made: dict = {}
-    replies = os.fdopen(os.dup(1), "w")
+    requests, replies = os.fdopen(os.dup(0)), os.fdopen(os.dup(1), "w")
+    sys.stdin = open(os.devnull)  # noqa: SIM115 - commands must not read the requests
     os.dup2(2, 1)
-    for line in sys.stdin:
+    for line in requests:
         name = list(WORKLOADS)[int(line)]
         if name not in made:
             made[name] = WORKLOADS[name]()
