@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from ludus.gdl.components import component_of
 from ludus.gdl.kif import BadDescription, shorten
 from ludus.gdl.language import (
     KEYWORDS,
@@ -21,6 +22,8 @@ from ludus.gdl.language import (
     Or,
     Rule,
     Term,
+    all_items,
+    literals_in,
     variables_in,
     variables_of,
 )
@@ -72,7 +75,7 @@ class _Checker:
         for rule in self.rules:
             self.heads[rule.head.key].append(rule)
         self.edges = {key: list(_body_edges(rules)) for key, rules in self.heads.items()}
-        self.component = components({key: [used for used, _, _ in edges] for key, edges in self.edges.items()})
+        self.component = component_of({key: [used for used, _, _ in edges] for key, edges in self.edges.items()})
 
     def problem(self, rule: Rule | None, message: str, is_error: bool = True, is_fatal: bool = False) -> Problem:
         if rule is None:
@@ -93,7 +96,7 @@ class _Checker:
         yield from self.names()
 
     def of_rule(self, rule: Rule) -> Iterator[Problem]:
-        for atom in (rule.head, *(literal.atom for literal in _literals(rule.body))):
+        for atom in (rule.head, *(literal.atom for literal in literals_in(rule.body))):
             if atom.name in KEYWORDS and len(atom.args) != KEYWORDS[atom.name]:
                 wanted = KEYWORDS[atom.name]
                 yield self.problem(
@@ -111,13 +114,13 @@ class _Checker:
             yield self.problem(
                 rule, f"{rule.head.name} must not be stated as a fact; use init for the first position", is_fatal=True
             )
-        for literal in _literals(rule.body):
+        for literal in literals_in(rule.body):
             if literal.atom.name in NEVER_IN_BODIES:
                 yield self.problem(rule, f"{literal.atom.name} must not stand in a body")
         yield from self.safety(rule)
         if _has_nested_or(rule.body):
             yield self.problem(rule, "an 'or' inside an 'or'; merge them", is_error=False)
-        if any(isinstance(item, Or) and not item.branches for item in _all_items(rule.body)):
+        if any(isinstance(item, Or) and not item.branches for item in all_items(rule.body)):
             yield self.problem(rule, "an empty 'or' is never true; remove the rule", is_error=False)
         if rule.head.name == "goal" and len(rule.head.args) == 2:
             value = rule.head.args[1]
@@ -179,12 +182,12 @@ class _Checker:
         """In a cycle each argument is ground, an argument of the head, or in a positive literal outside of it."""
         outside = {
             name
-            for literal in _literals(rule.body)
+            for literal in literals_in(rule.body)
             if not literal.negated and not self.in_cycle(key, literal.atom.key)
             for term in literal.atom.args
             for name in variables_of(term)
         }
-        for literal in _literals(rule.body):
+        for literal in literals_in(rule.body):
             if literal.negated or not self.in_cycle(key, literal.atom.key):
                 continue
             for term in literal.atom.args:
@@ -232,18 +235,6 @@ class _Checker:
 
 def _is_goal(text: str) -> bool:
     return text.isdecimal() and text.isascii() and int(text) <= 100
-
-
-def _all_items(items: Iterable[Item]) -> Iterator[Item]:
-    for item in items:
-        yield item
-        if isinstance(item, Or):
-            for branch in item.branches:
-                yield from _all_items(branch)
-
-
-def _literals(items: Iterable[Item]) -> Iterator[Literal]:
-    return (item for item in _all_items(items) if isinstance(item, Literal))
 
 
 def _has_nested_or(items: Iterable[Item]) -> bool:
@@ -294,46 +285,8 @@ def _unbound_uses(items: Iterable[Item], bound: set[str]) -> set[str]:
 
 def _body_edges(rules: Iterable[Rule]) -> Iterator[tuple[Key, bool, Rule]]:
     for rule in rules:
-        for literal in _literals(rule.body):
+        for literal in literals_in(rule.body):
             yield literal.atom.key, literal.negated, rule
-
-
-def components(graph: dict[Key, list[Key]]) -> dict[Key, int]:
-    """The strongly connected component of every node (Tarjan, without recursion)."""
-    index: dict[Key, int] = {}
-    low: dict[Key, int] = {}
-    component: dict[Key, int] = {}
-    stack: list[Key] = []
-    for root in graph:
-        if root in index:
-            continue
-        work = [(root, iter(graph[root]))]
-        index[root] = low[root] = len(index)
-        stack.append(root)
-        while work:
-            node, successors = work[-1]
-            for after in successors:
-                if after not in graph:
-                    continue
-                if after not in index:
-                    index[after] = low[after] = len(index)
-                    stack.append(after)
-                    work.append((after, iter(graph[after])))
-                    break
-                if after not in component:
-                    low[node] = min(low[node], index[after])
-            else:
-                work.pop()
-                if work:
-                    low[work[-1][0]] = min(low[work[-1][0]], low[node])
-                if low[node] == index[node]:
-                    number = index[node]
-                    while True:
-                        member = stack.pop()
-                        component[member] = number
-                        if member == node:
-                            break
-    return component
 
 
 __all__ = ["Atom", "Problem", "check", "require_valid"]

@@ -7,7 +7,8 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from ludus.gdl.checks import Key, components
+from ludus.gdl.checks import Key
+from ludus.gdl.components import component_of
 from ludus.gdl.language import KEYWORDS, Atom, Distinct, Item, Literal, Or, Rule, Term, variables_in, variables_of
 from ludus.gdl.repair import repair
 
@@ -163,7 +164,7 @@ def _find_dependencies(program: Program) -> None:
                 if isinstance(item, Literal):
                     uses[key].add(item.atom.key)
                     users[item.atom.key].add(key)
-    program.component = components({key: sorted(used) for key, used in uses.items()})
+    program.component = component_of({key: sorted(used) for key, used in uses.items()})
     members = Counter(program.component.values())
     program.recursive = {key for key in uses if key in uses[key] or members[program.component[key]] > 1}
     program.depends = dict.fromkeys((*program.facts, *program.clauses), STATIC)

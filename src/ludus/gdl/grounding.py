@@ -28,7 +28,6 @@ from typing import IO
 import numpy as np
 
 from ludus.errors import LudusError
-from ludus.gdl.checks import _literals
 from ludus.gdl.kif import shorten
 from ludus.gdl.language import (
     KEYWORDS,
@@ -41,6 +40,7 @@ from ludus.gdl.language import (
     Or,
     Rule,
     Term,
+    literals_in,
     variables_in,
     variables_of,
 )
@@ -227,7 +227,7 @@ def relevant(rules: list[Rule]) -> list[Rule]:
     wanted = set(queue)
     while queue:
         for rule in by_key.get(queue.pop(), ()):
-            for literal in _literals(rule.body):
+            for literal in literals_in(rule.body):
                 if literal.atom.key not in wanted:
                     wanted.add(literal.atom.key)
                     queue.append(literal.atom.key)

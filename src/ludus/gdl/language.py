@@ -119,6 +119,20 @@ def is_variable(term: Term) -> bool:
     return isinstance(term, str) and term.startswith("?")
 
 
+def all_items(items: Iterable[Item]) -> Iterator[Item]:
+    """The items of a body, and those inside its disjunctions."""
+    for item in items:
+        yield item
+        if isinstance(item, Or):
+            for branch in item.branches:
+                yield from all_items(branch)
+
+
+def literals_in(items: Iterable[Item]) -> Iterator[Literal]:
+    """The literals of a body, also those inside its disjunctions."""
+    return (item for item in all_items(items) if isinstance(item, Literal))
+
+
 def variables_of(term: Term) -> Iterator[str]:
     """The variables of a term, from left to right, repeated as they stand."""
     if isinstance(term, tuple):

@@ -20,6 +20,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ludus.gdl.components import strongly_connected
 from ludus.gdl.grounding import Ground
 from ludus.gdl.kif import BadDescription
 from ludus.gdl.language import Term, goal_of, rank
@@ -124,8 +125,9 @@ class _Builder:
         flat = ground.literals.tolist()
         for head, begin, end in ground.rules.tolist():
             bodies.setdefault(head, []).append(tuple(flat[begin:end]))
-        for component in _in_order(bodies):
-            if len(component) == 1 and component[0] not in {abs(a) for body in bodies[component[0]] for a in body}:
+        uses = {head: [abs(atom) for body in each for atom in body] for head, each in bodies.items()}
+        for component in strongly_connected(uses):
+            if len(component) == 1 and component[0] not in uses[component[0]]:
                 self.literals[component[0]] = self._or_of(bodies[component[0]])
             else:
                 self._add_loop(component, bodies)
@@ -320,44 +322,3 @@ class _Builder:
                 seen.add(member)
                 order.append(member)
             stack.pop()
-
-
-def _in_order(bodies: dict[int, list[tuple[int, ...]]]) -> list[list[int]]:
-    """The atoms in the order of their dependencies, as strongly connected components (Tarjan, without recursion)."""
-    index: dict[int, int] = {}
-    low: dict[int, int] = {}
-    done: set[int] = set()
-    stack: list[int] = []
-    found: list[list[int]] = []
-    for root in bodies:
-        if root in index:
-            continue
-        work = [(root, iter([abs(a) for body in bodies[root] for a in body]))]
-        index[root] = low[root] = len(index)
-        stack.append(root)
-        while work:
-            node, successors = work[-1]
-            for after in successors:
-                if after not in bodies:
-                    continue
-                if after not in index:
-                    index[after] = low[after] = len(index)
-                    stack.append(after)
-                    work.append((after, iter([abs(a) for body in bodies[after] for a in body])))
-                    break
-                if after not in done:
-                    low[node] = min(low[node], index[after])
-            else:
-                work.pop()
-                if work:
-                    low[work[-1][0]] = min(low[work[-1][0]], low[node])
-                if low[node] == index[node]:
-                    component = []
-                    while True:
-                        member = stack.pop()
-                        done.add(member)
-                        component.append(member)
-                        if member == node:
-                            break
-                    found.append(component)
-    return found

@@ -214,10 +214,8 @@ class Run:
         """Raise Damaged unless a checkpoint can be resumed, and BadRun if it is of another network."""
         from safetensors import safe_open
 
-        folder = self.checkpoint(iteration)
-        for name in TO_RESUME:
-            check_sum(folder / name)
-        with _reading(folder / PLAYER), safe_open(folder / PLAYER, "pt") as file:
+        path = self.checkpoint(iteration) / PLAYER
+        with _reading(path), safe_open(path, "pt") as file:
             network = with_settings(Config(), json.loads((file.metadata() or {})["network"]))
         for key in NETWORK:
             then, now = getattr(network, key), getattr(self.config, key)
