@@ -34,6 +34,8 @@ from ludus.spec import GameSpec
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from ludus.board.parts import Board
+
 BUILT_IN = "ludus.games."
 """Prefix of the module names of the built-in games."""
 
@@ -148,8 +150,19 @@ class Game:
         return self.write(state)
 
     def describe(self, state: Any) -> dict[str, Any]:
-        """The board for a browser to draw, in lists, texts and numbers (see Position.json)."""
+        """The position in lists, texts and numbers of the game's own choice, for other programs (see Position.json)."""
         return {}
+
+    def drawing(self, position: Position) -> Board | None:
+        """The board for people to see and click (see ludus.board); None shows the text and a list of moves."""
+        return None
+
+    def attempt(self, position: Position, player: int, touched: list[str]) -> str | None:
+        """The move, legal or not, that clicking these cells and hand pieces would be, in notation; None if unknown.
+
+        `read_move` then says why it is not legal. By default, the ids of the cells are joined.
+        """
+        return "".join(touched)
 
     # --- methods for callers ------------------------------------------------------------------------------------------
 

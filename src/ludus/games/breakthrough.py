@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ludus.board import Board, Piece, grid
 from ludus.errors import BadPosition, IllegalMove
 from ludus.game import Game, require
 from ludus.games._bits import has, lowest, put, take
@@ -308,3 +309,19 @@ class BreakthroughGame(Game):
             else f"{self.player_name(state.winner)} has won"
         )
         return draw_grid(self.cells(state), ".wb", rows, letters(width)) + "\n" + ending
+
+    def drawing(self, position):
+        height, width, _ = self.rules
+        cells, marks = grid([str(row) for row in range(height, 0, -1)], letters(width), chequered=True)
+        owners = self.cells(position.state).ravel().tolist()
+        pieces = [
+            Piece(cell.id, owner - 1, symbol="pawn", name=f"{self.player_name(owner - 1)} piece")
+            for cell, owner in zip(cells, owners, strict=True)
+            if owner
+        ]
+        player = int(position.state.turn)
+        touches = {
+            action: [self.cell_name(player, action // 3), self.cell_name(player, target(self.rules, action))]
+            for action in position.actions_of(player)
+        }
+        return Board(cells, pieces, touches, paints=("white", "black"), marks=marks)

@@ -13,10 +13,12 @@ A game is written as its first position and its moves, with blanks between them:
 """
 
 import re
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
+from ludus.board import Board, Piece, Table, grid
 from ludus.errors import BadPosition, IllegalMove
 from ludus.game import Game, GraphShape, Position, require
 from ludus.games._bits import count_bits, has, lowest, put
@@ -44,6 +46,9 @@ PAINTS = (
     *("#a9746e", "#6fc3c9", "#c9c04f", "#d9d4c7"),
 )
 """Default paints of the colours in drawings."""
+
+SYMBOLS = ("star", "circle", "triangle", "diamond", "moon", "heart", "plus", "square", "wedge", "sun", "cross")
+"""The symbol of each colour in drawings."""
 
 
 def odds(lead, tiles):
@@ -451,6 +456,29 @@ class SevnGame(Game):
             table.append(f"player {player + 1} {shown}")
         ending = f"player {state.turn + 1} to move" if state.winner < 0 else f"player {state.winner + 1} has won"
         return "\n".join([board, "", *table, ending])
+
+    def drawing(self, position):
+        base, state = self.rules.base, position.state
+        cells, marks = grid([str(row) for row in range(base, 0, -1)], letters(base))
+        tiles = [
+            Piece("", shape="tile", symbol=symbol, paint=paint, name=f"{NAMES[colour]} ({symbol})")
+            for colour, (symbol, paint) in enumerate(zip(SYMBOLS[:base], PAINTS, strict=False))
+        ]
+        pieces = [
+            replace(tiles[colour - 1], cell=cell.id)
+            for cell, colour in zip(cells, self.cells(state).ravel().tolist(), strict=True)
+            if colour
+        ]
+        touches = {
+            action: [self.cell_name(cell) for cell in self.cells_of(state, action)]
+            for action in position.actions_of(int(state.turn))
+        }
+        score = [(self.player_name(player), numbers) for player, numbers in enumerate(self.taken(state))]
+        table = Table("Tiles taken", tiles, score)
+        return Board(cells, pieces, touches, any_order=True, marks=marks, table=table)
+
+    def attempt(self, position, player, touched):
+        return "+".join(touched)
 
     def describe(self, state):
         """The cells, row 0 on top; the names of the corners; the tiles taken, by player and colour."""

@@ -120,7 +120,7 @@ def _by_relation(bases: Iterable[Term]) -> dict[tuple[str, int], list[tuple]]:
     return groups
 
 
-def _coordinates(grid: Grid, term: tuple) -> list[int]:
+def coordinates(grid: Grid, term: tuple) -> list[int]:
     """The places of arguments that come in pairs (row, column), one after the other."""
     found: list[int] = []
     i = 1
@@ -138,7 +138,7 @@ def _place_facts(grid: Grid, bases: Sequence[Term]) -> bool:
     for base in bases:
         row = column = -1
         name: tuple = base if isinstance(base, tuple) else (base,)
-        places = _coordinates(grid, base) if isinstance(base, tuple) else []
+        places = coordinates(grid, base) if isinstance(base, tuple) else []
         if places:
             row, column = grid.rows.index(base[places[0]]), grid.columns.index(base[places[1]])
             name = tuple(None if i in places[:2] else part for i, part in enumerate(name))
@@ -152,7 +152,7 @@ def _place_moves(grid: Grid, moves: Sequence[Term]) -> bool:
     for move in moves:
         row = column = -1
         name: tuple = move if isinstance(move, tuple) else (move,)
-        places = _coordinates(grid, move) if isinstance(move, tuple) else []
+        places = coordinates(grid, move) if isinstance(move, tuple) else []
         if places:
             row, column = grid.rows.index(move[places[0]]), grid.columns.index(move[places[1]])
             parts = list(name)
