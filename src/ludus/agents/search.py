@@ -315,6 +315,12 @@ class SearchAgent:
                 forest.advance(as_row(self.game, step.action), step)
         self.root = position
 
+    def drop_tree(self) -> None:
+        """Give the memory of the tree back; the next search begins a new one. BadAgent while a search goes on."""
+        with self._alone(), self._trees:
+            self.generation += 1
+            self.root, self.forest, self.nodes = None, None, 0
+
     # --- threads ------------------------------------------------------------------------------------------------------
 
     @contextmanager

@@ -1,0 +1,75 @@
+"""`ludus web`: run the server, say where it is, and open the browser."""
+
+from __future__ import annotations
+
+import logging
+import socket
+import threading
+import webbrowser
+from collections.abc import Callable
+
+import uvicorn
+
+from ludus.errors import BadOption
+from ludus.web.app import make_app
+from ludus.web.settings import MESSAGE_LIMIT, WebSettings
+
+
+def serve(settings: WebSettings, open_browser: bool, tell: Callable[[str], object]) -> None:
+    """Run the server until it is interrupted. `tell` is given the lines for the user."""
+    listener = bind(settings)
+    port = listener.getsockname()[1]
+    settings = WebSettings(**{**vars(settings), "port": port})
+    address = address_of(settings)
+    logging.getLogger("uvicorn.error").setLevel(logging.WARNING)
+    config = uvicorn.Config(
+        make_app(settings),
+        log_level="warning",
+        ws="websockets-sansio",
+        ws_max_size=4 * MESSAGE_LIMIT,
+        ws_ping_interval=20,
+        ws_ping_timeout=20,
+        access_log=False,
+        server_header=False,
+        timeout_graceful_shutdown=2,
+    )
+    server = uvicorn.Server(config)
+    tell(f"Ludus is at {address}  (Ctrl-C ends it)")
+    if open_browser:
+        opening = threading.Timer(0.5, webbrowser.open, [address])
+        opening.daemon = True
+        opening.start()
+    server.run(sockets=[listener])
+
+
+def bind(settings: WebSettings) -> socket.socket:
+    """A socket that listens at the host and port, before anything else is done."""
+    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
+    listener = socket.socket(family, socket.SOCK_STREAM)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((settings.host, settings.port))
+    except OSError as error:
+        listener.close()
+        reason = error.strerror or error
+        raise BadOption(f"cannot listen at {settings.host}, port {settings.port}: {reason}; try --port 0") from None
+    return listener
+
+
+def address_of(settings: WebSettings) -> str:
+    """The address to open, with the token if there is one."""
+    host = settings.host
+    if host in ("0.0.0.0", "::"):
+        host = own_address()
+    shown = f"[{host}]" if ":" in host else host
+    return f"http://{shown}:{settings.port}/" + (f"?token={settings.token}" if settings.token else "")
+
+
+def own_address() -> str:
+    """An address of this machine that others can reach, as the system would choose it; nothing is sent."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        try:
+            probe.connect(("192.0.2.1", 9))
+        except OSError:
+            return "127.0.0.1"
+        return probe.getsockname()[0]
