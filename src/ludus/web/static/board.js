@@ -201,8 +201,10 @@ export class BoardView extends EventTarget {
 
   drawMarks() {
     const rings = (ids, name, inset) => ids.filter((id) => this.cells.has(id)).map((id) => outline(this.cells.get(id), inset, { class: name }));
-    this.layers.below.replaceChildren(...rings(this.board.last, "last", 0.06));
-    this.won = rings(this.board.won, "won", 0.06);
+    const behind = this.board.last.filter((id) => this.cells.get(id)?.shape !== "hole");
+    const before = this.board.last.filter((id) => this.cells.get(id)?.shape === "hole");
+    this.layers.below.replaceChildren(...rings(behind, "last", 0.06));
+    this.fixed = [...rings(before, "last ring", 0.12), ...rings(this.board.won, "won", 0.06)];
   }
 
   // --- selecting -------------------------------------------------------------------------------------------------
@@ -211,7 +213,7 @@ export class BoardView extends EventTarget {
   refresh() {
     const { touched, own, board } = this;
     const { alive, complete, next } = outlook(own, touched, board.any_order);
-    const marks = [...this.won];
+    const marks = [...this.fixed];
     for (const id of touched) if (this.cells.has(id)) marks.push(outline(this.cells.get(id), 0.08, { class: "selected" }));
     if (touched.length) {
       for (const id of next) {
@@ -371,6 +373,7 @@ function drawHole(cell) {
 
 /** The rectangle around all cells and marks, in cells. */
 function bounds(board) {
+  if (board.cells.length === 0) return { left: 0, top: 0, width: 1, height: 1 };
   const xs = board.cells.map((cell) => cell.x);
   const ys = board.cells.map((cell) => cell.y);
   const left = Math.min(...xs.map((x) => x - 0.6), ...board.marks.map((mark) => mark.x - 0.3));
