@@ -99,7 +99,7 @@ class Analyst:
     def analyse(self, message: dict[str, Any]) -> None:
         """Begin a live analysis of the present position, or of the one after `ply` moves and then `moves`."""
         ply = message.get("ply", self.room.session.ply)
-        moves = _texts(message, "moves")
+        moves = texts(message, "moves")
         position = played(self.room.session.position_at(whole(ply, "ply")), moves)
         if position.is_over:
             raise IllegalMove("the game is over here: there is nothing to analyse")
@@ -145,7 +145,7 @@ class Analyst:
 
     def tree(self, message: dict[str, Any]) -> None:
         """Send a node of the tree: of the analysis, or of the agent in a seat."""
-        path = _texts(message, "path")
+        path = texts(message, "path")
         if message.get("of") == "agent":
             agent: Agent | None = self.room.session.agent(whole(message.get("player"), "player"))
         else:
@@ -197,7 +197,9 @@ class Analyst:
             try:
                 with self.room.memory.lease(agent, stop.is_set, budget):
                     for judged in review(positions, agent, budget, stop=stop):
-                        self.send({"type": "review", **judged.json, "done": judged.ply == 0, "ref": ref})
+                        facts = judged.json
+                        facts["value"], facts["solved"] = facts.pop("values"), facts.pop("exact")
+                        self.send({"type": "review", **facts, "done": judged.ply == 0, "ref": ref})
             finally:
                 self.room.memory.release(agent)
 
@@ -221,7 +223,8 @@ def _text(message: dict[str, Any], name: str, default: str) -> str:
     return value
 
 
-def _texts(message: dict[str, Any], name: str) -> list[str]:
+def texts(message: dict[str, Any], name: str) -> list[str]:
+    """A list of moves of a message; BadOption if it is none."""
     value = message.get(name) or []
     if not isinstance(value, list) or len(value) > LONGEST_PATH or not all(isinstance(each, str) for each in value):
         raise BadOption(f"{name} must be a list of at most {LONGEST_PATH} moves in notation")
