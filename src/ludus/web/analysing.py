@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from ludus.agents.budget import Budget
+from ludus.agents.search import prepare
 from ludus.api.analysis import Analysis, analyse
 from ludus.api.review import review
 from ludus.api.tree import Tree
@@ -39,7 +40,6 @@ class Task:
         self._thread.start()
 
     def _run(self) -> None:
-        lower_priority()
         try:
             self._work(self.stop)
         except Cancelled:
@@ -94,6 +94,12 @@ class Analyst:
         if task is not None:
             task.end()
 
+    def _ready(self, agent: Agent) -> Agent:
+        """An agent that is compiled, in a thread that gives way to people from now on."""
+        prepare(agent)
+        lower_priority()
+        return agent
+
     # --- analysis -----------------------------------------------------------------------------------------------------
 
     def analyse(self, message: dict[str, Any]) -> None:
@@ -113,7 +119,7 @@ class Analyst:
             player = next(each for each in range(position.game.players) if position.actions_of(each))
 
         def work(stop: threading.Event) -> None:
-            agent = self._analyst(name)
+            agent = self._ready(self._analyst(name))
             with self.room.memory.lease(agent, stop.is_set, budget):
                 self._show(analyse(position, agent, budget, player, every), stop, ply, moves, name, ref)
             if self._closed:
@@ -174,7 +180,7 @@ class Analyst:
         name, ref, session = _text(message, "agent", ADVISER), message.get("ref"), self.room.session
 
         def work(stop: threading.Event) -> None:
-            agent = self.make_agent(name, session.game, 0)
+            agent = self._ready(self.make_agent(name, session.game, 0))
             try:
                 with self.room.memory.lease(agent, stop.is_set):
                     choice = session.hint(player, agent)
@@ -193,7 +199,7 @@ class Analyst:
         positions = [session.position_at(ply) for ply in range(len(session.plies) + 1)]
 
         def work(stop: threading.Event) -> None:
-            agent = self.make_agent(name, session.game, 0)
+            agent = self._ready(self.make_agent(name, session.game, 0))
             try:
                 with self.room.memory.lease(agent, stop.is_set, budget):
                     for judged in review(positions, agent, budget, stop=stop):
