@@ -11,6 +11,7 @@ import json
 import os
 import random
 import re
+import secrets
 import statistics
 import subprocess
 import sys
@@ -35,9 +36,10 @@ class Load:
 
     def __init__(self, address: str, agent: str, until: float):
         self.address, self.agent, self.until = address, agent, until
+        self.client = httpx.AsyncClient(base_url=address, timeout=60)
         self.clicks: list[float] = []
         self.simulations = 0
-        self.thinking = 0
+        self.thinking: set[object] = set()
         self.samples: list[int] = []
         self.random = random.Random(1)
 
@@ -45,12 +47,13 @@ class Load:
         """Play games until the time is over, after a first wait: people do not begin in the same moment."""
         await asyncio.sleep(wait)
         while time.perf_counter() < self.until:
-            async with httpx.AsyncClient(base_url=self.address, timeout=60) as client:
-                made = await client.post("/api/games", json={"game": game, "seats": ["human", self.agent]})
-                made.raise_for_status()
-                cookies = "; ".join(f"{name}={value}" for name, value in client.cookies.items())
+            port = self.address.rpartition(":")[2]
+            browser = {"Cookie": f"ludus_browser_{port}={secrets.token_urlsafe(24)}"}
+            request = {"game": game, "seats": ["human", self.agent]}
+            made = await self.client.post("/api/games", json=request, headers=browser)
+            made.raise_for_status()
             address = f"{self.address.replace('http', 'ws', 1)}/api/games/{made.json()['id']}/live"
-            async with websockets.connect(address, additional_headers={"Cookie": cookies}) as socket:
+            async with websockets.connect(address, additional_headers=browser) as socket:
                 await self.play_one(socket)
 
     async def play_one(self, socket: websockets.ClientConnection) -> None:
@@ -64,12 +67,13 @@ class Load:
             if clicked is not None and message["ply"] > ply:
                 self.clicks.append(1000 * (time.perf_counter() - clicked))
                 clicked = None
-                self.thinking += 1
+                self.thinking.add(socket)
             if message["result"] or time.perf_counter() > self.until:
+                self.thinking.discard(socket)
                 return
             if message["moves"] and clicked is None and message["ply"] > ply - 1:
                 if message["ply"] > 0 and message["ply"] > ply:
-                    self.thinking -= 1
+                    self.thinking.discard(socket)
                     self.simulations += message["history"][-1]["simulations"]
                 ply = message["ply"]
                 clicked = time.perf_counter()
@@ -78,7 +82,7 @@ class Load:
 
     async def sample(self) -> None:
         while time.perf_counter() < self.until:
-            self.samples.append(self.thinking)
+            self.samples.append(len(self.thinking))
             await asyncio.sleep(0.5)
 
 
