@@ -325,3 +325,10 @@ class BreakthroughGame(Game):
             for action in position.actions_of(player)
         }
         return Board(cells, pieces, touches, paints=("white", "black"), marks=marks)
+
+    def attempt(self, position, player, touched):
+        """A click on a single cell counts as the step straight ahead."""
+        if len(touched) == 1:
+            row = int(touched[0][1:]) + (-1 if player else 1)
+            touched = [touched[0], f"{touched[0][0]}{min(max(row, 1), self.rules.height)}"]
+        return "".join(touched)
