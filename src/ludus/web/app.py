@@ -16,7 +16,9 @@ from fastapi.staticfiles import StaticFiles
 from starlette.exceptions import HTTPException
 
 from ludus import __version__
+from ludus.compile_events import CompileEnded, CompileEvent, on_compile
 from ludus.errors import LudusError
+from ludus.web import agents_api, games_api
 from ludus.web.catalogue import Catalogue
 from ludus.web.memory import TreeMemory
 from ludus.web.room import Refused
@@ -43,6 +45,15 @@ class Server:
         self.rooms = Rooms(self.catalogue, self.memory, settings.games)
         self.clicks = ThreadPoolExecutor(CLICK_THREADS, "ludus click")
         self.sockets = 0
+        on_compile(self._tell_of_compiling)
+
+    def _tell_of_compiling(self, event: CompileEvent) -> None:
+        """Tell the browsers that play a game that it is compiled."""
+        busy = not isinstance(event, CompileEnded)
+        text = f"Compiling {event.what} for this machine, once ({event.seconds:.0f} s) ..." if busy else ""
+        for room in self.rooms.all():
+            if room.session.game.title == event.what:
+                room.tell({"type": "status", "text": text})
 
     async def in_thread(self, function: Callable[..., Result], *arguments: Any) -> Result:
         """Call a function beside the event loop."""
@@ -78,9 +89,8 @@ def make_app(settings: WebSettings) -> FastAPI:
     app = FastAPI(title="Ludus", version=__version__, lifespan=lifespan, docs_url=None, redoc_url=None)
     app.state.server = server
     _add_errors(app)
-    from ludus.web import games_api
-
-    app.include_router(games_api.router(server))
+    for part in (games_api, agents_api):
+        app.include_router(part.router(server))
 
     @app.get("/", include_in_schema=False)
     async def index() -> FileResponse:

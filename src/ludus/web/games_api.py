@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from fastapi import APIRouter, Request, Response, WebSocket
 from pydantic import BaseModel, ConfigDict, Field
 
-from ludus.errors import IllegalMove
-from ludus.web.live import Outbox, Seat, serve_socket
+from ludus.web.analysing import played
+from ludus.web.live import Conversation, Outbox, serve_socket
 from ludus.web.rooms import NotThere
 from ludus.web.settings import GAMES_LIMIT, MESSAGE_LIMIT, SOCKETS_LIMIT, UPLOAD_LIMIT
 from ludus.web.views import moves_of, view_of
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from ludus.web.app import Server
 
 Options = dict[str, int | float | bool | str | None]
-Text = Field(default=None, max_length=100_000)
 
 
 class Body(BaseModel):
@@ -141,13 +140,13 @@ def router(server: Server) -> APIRouter:
         await socket.accept()
         server.sockets += 1
         outbox = Outbox(socket.scope["browser"])
-        seat = Seat(room, outbox)
+        conversation = Conversation(room, outbox, server.catalogue.make_agent)
         try:
             await server.in_thread(room.join, outbox)
-            await serve_socket(socket, outbox, seat.handle, server.clicks)
+            await serve_socket(socket, outbox, conversation.handle, server.clicks)
         finally:
             server.sockets -= 1
-            room.leave(outbox)
+            server.clicks.submit(conversation.close)
 
     return routes
 
@@ -155,16 +154,11 @@ def router(server: Server) -> APIRouter:
 def position_of(server: Server, body: PositionRequest) -> Position:
     """The position that a request describes."""
     game = server.catalogue.game(body.game, body.options)
-    position = game.start(body.seed) if body.position is None else game.parse(body.position)
-    for number, move in enumerate(body.moves, 1):
-        try:
-            position = position.play(move)
-        except IllegalMove as error:
-            raise IllegalMove(f"move {number}: {error}") from None
-    return position
+    return played(game.start(body.seed) if body.position is None else game.parse(body.position), body.moves)
 
 
 def _described(server: Server, body: PositionRequest) -> dict[str, Any]:
     position = position_of(server, body)
-    moves = [move for player in range(position.game.players) for move in moves_of(position, player)]
-    return {**view_of(position), "moves": moves, "over": position.is_over, "values": list(position.values)}
+    view = view_of(position)
+    facts = {"moves": moves_of(position, view), "over": position.is_over, "values": list(position.values)}
+    return {**view, **facts}

@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING, Any
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from ludus.errors import LudusError, describe_error
+from ludus.web.analysing import Analyst, whole
 from ludus.web.settings import MESSAGE_LIMIT
 
 if TYPE_CHECKING:
+    from ludus.agents.agent import Agent
     from ludus.web.room import Room
 
 NEWEST = ("state", "clock", "status")
@@ -135,18 +137,39 @@ async def _close(socket: WebSocket, code: int, reason: str) -> None:
         return
 
 
-class Seat:
-    """One socket on a room."""
+class Conversation:
+    """What one socket on a room asks for."""
 
-    def __init__(self, room: Room, outbox: Outbox):
+    def __init__(self, room: Room, outbox: Outbox, make_agent: Callable[..., Agent]):
         self.room, self.outbox = room, outbox
+        self.analyst = Analyst(room, make_agent, outbox.send)
 
     def handle(self, message: dict[str, Any]) -> None:
+        """Do what a message asks for; raises LudusError in one line."""
+        room, ref = self.room, message.get("ref")
         match message["type"]:
             case "view":
-                ply = message.get("ply")
-                if not isinstance(ply, int):
-                    raise LudusError("ply must be a whole number")
-                self.outbox.send({"type": "view", "ply": ply, "view": self.room.view(ply), "ref": message.get("ref")})
+                ply = whole(message.get("ply"), "ply")
+                self.outbox.send({"type": "view", "ply": ply, "view": room.view(ply), "ref": ref})
+            case "why":
+                reason = room.why_not(self.outbox.browser, message)
+                self.outbox.send({"type": "why", "message": reason, "ref": ref})
+            case "analyse":
+                self.analyst.analyse(message)
+            case "stop_analysis":
+                self.analyst.end("analyse")
+            case "stop_review":
+                self.analyst.end("review")
+            case "tree":
+                self.analyst.tree(message)
+            case "hint":
+                self.analyst.hint(message, room.own_player(self.outbox.browser, message))
+            case "review":
+                self.analyst.review(message)
             case _:
-                self.room.act(self.outbox.browser, message)
+                room.act(self.outbox.browser, message)
+
+    def close(self) -> None:
+        """The socket was closed."""
+        self.room.leave(self.outbox)
+        self.analyst.close()

@@ -16,6 +16,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ludus.api.seats import HUMAN
+from ludus.board import why_not
 from ludus.errors import BadOption, IllegalMove, LudusError, describe_error
 from ludus.web.memory import Cancelled, TreeMemory
 from ludus.web.views import state_of, view_of
@@ -120,9 +121,7 @@ class Room:
             }
             for each in common["players"]
         ]
-        moves = [
-            move for player, found in common["moves"].items() for move in found if self.claims.get(player) == browser
-        ]
+        moves = [move for move in common["moves"] if self.claims.get(move["player"]) == browser]
         own = {"id": self.id, "serial": self.serial, "game": self.key, "options": self.options}
         own.update(paused=self.paused, reviewing=self.is_reviewing)
         return {**common, **own, "players": players, "moves": moves}
@@ -167,8 +166,8 @@ class Room:
             "seat": self._seat,
             "claim": self._claim,
             "release": self._release,
-            "resign": lambda browser, message: self.session.resign(self._own(browser, message)),
-            "draw": lambda browser, message: self.session.offer_draw(self._own(browser, message)),
+            "resign": lambda browser, message: self.session.resign(self.own_player(browser, message)),
+            "draw": lambda browser, message: self.session.offer_draw(self.own_player(browser, message)),
             "stop": lambda browser, message: self.session.stop(message.get("player")),
             "pause": lambda browser, message: self._pause(),
             "resume": lambda browser, message: self._resume(),
@@ -181,7 +180,7 @@ class Room:
         action(browser, message)
         self.publish()
 
-    def _own(self, browser: str, message: dict[str, Any]) -> int:
+    def own_player(self, browser: str, message: dict[str, Any]) -> int:
         """The player that a message is for: the one given, or the only seat of the browser, which must have it."""
         player, own = message.get("player"), [seat for seat, owner in self.claims.items() if owner == browser]
         if player is None:
@@ -204,7 +203,7 @@ class Room:
         move = message.get("move", message.get("action"))
         if not isinstance(move, str | int) or isinstance(move, bool):
             raise BadOption("a move is given by its notation as `move`, or by its id as `action`")
-        self.session.play(move, self._own(browser, message) if waiting else message.get("player"))
+        self.session.play(move, self.own_player(browser, message) if waiting else message.get("player"))
 
     def _seat(self, browser: str, message: dict[str, Any]) -> None:
         player, seat = self._player(message), message.get("seat")
@@ -261,6 +260,13 @@ class Room:
     def view(self, ply: int) -> dict[str, Any]:
         """The view after `ply` moves."""
         return view_of(self.session.position_at(ply), ply)
+
+    def why_not(self, browser: str, message: dict[str, Any]) -> str:
+        """The reason, in words, why clicking some cells makes no legal move."""
+        touched = message.get("touched")
+        if not isinstance(touched, list) or not all(isinstance(each, str) for each in touched) or len(touched) > 100:
+            raise BadOption("touched must be a list of cells")
+        return why_not(self.session.position, self.own_player(browser, message), touched)
 
     def tick(self) -> None:
         """Read the clocks, and tell the viewers if one runs."""

@@ -19,6 +19,10 @@ RULES_LIMIT = 256 << 10
 """Largest rule sheet in bytes."""
 PICTURE_LIMIT = 8 << 20
 """Largest picture in bytes."""
+MOST_PIXELS = 40_000_000
+"""Largest number of pixels of a picture."""
+MOST_QUESTIONS = 16
+"""Largest number of questions to agents over HTTP that are answered at once."""
 GAMES_LIMIT = 2000
 """Largest number of games that are kept in the folder of games."""
 SOCKETS_LIMIT = 400

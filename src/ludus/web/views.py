@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ludus.rules import EVERYONE
+from ludus.board import board_json
+from ludus.errors import LudusError, describe_error
 
 if TYPE_CHECKING:
     from ludus.agents.agent import Choice
@@ -12,35 +13,36 @@ if TYPE_CHECKING:
     from ludus.api.session import Session
     from ludus.game import Position
 
-MOST_MOVES = 4000
-"""Number of legal moves that a message lists; a game with more is played by notation."""
-
 
 def view_of(position: Position, ply: int | None = None) -> dict[str, Any]:
-    """A position for people: its text, drawing, board and last move."""
+    """A position for people: its text, drawing, board and last move. `problem` says why there is no board."""
+    board, problem = None, ""
+    try:
+        board = board_json(position)
+    except Exception as error:  # code of a user's game, which must not end the game
+        problem = str(error) if isinstance(error, LudusError) else describe_error(error)
+    before, action = position.parent, position.action
+    last = None if before is None or action is None else {"move": before.notation(action), "action": action}
     return {
         "ply": len(position.history) - 1 if ply is None else ply,
         "to_move": None if position.is_over else position.to_move,
         "text": position.text,
         "drawing": str(position),
-        "board": position.game.describe(position.state) or None,
-        "last": _last(position),
+        "board": board,
+        "problem": problem,
+        "last": last,
     }
 
 
-def _last(position: Position) -> dict[str, Any] | None:
-    before, action = position.parent, position.action
-    if before is None or action is None:
-        return None
-    return {"move": before.notation(action), "action": action, "touches": []}
-
-
-def moves_of(position: Position, player: int) -> list[dict[str, Any]]:
-    """The legal moves of one player."""
+def moves_of(position: Position, view: dict[str, Any]) -> list[dict[str, Any]]:
+    """The legal moves of all players, with what they touch if there is a board."""
+    if view["board"] is not None:
+        return view["board"]["moves"]
     game = position.game
     return [
         {"player": player, "action": action, "move": game.write_move(position.state, player, action), "touches": []}
-        for action in position.actions_of(player)[:MOST_MOVES]
+        for player in range(game.players)
+        for action in position.actions_of(player)
     ]
 
 
@@ -67,10 +69,10 @@ def choice_json(choice: Choice) -> dict[str, Any]:
 
 
 def state_of(session: Session) -> dict[str, Any]:
-    """The part of the message `state` that all browsers share, and under `moves` the legal moves by player."""
+    """The part of the message `state` that all browsers share, with the legal moves of all players."""
     position, plies, waiting = session.position, session.plies, session.waiting_for
     thinking, left, running, people = session.thinking, session.left, session.running, session.people
-    result = session.result
+    result, view = session.result, view_of(position, session.ply)
     return {
         "type": "state",
         "title": session.game.title,
@@ -91,13 +93,12 @@ def state_of(session: Session) -> dict[str, Any]:
         ],
         "waiting_for": waiting,
         "to_move": None if result is not None else position.to_move,
-        "everyone": EVERYONE,
         "hidden": session.hidden,
         "ply": session.ply,
         "plies": len(plies),
         "history": history_of(plies),
-        "view": view_of(position, session.ply),
-        "moves": {player: moves_of(position, player) for player in waiting if player in people},
+        "view": view,
+        "moves": [move for move in moves_of(position, view) if move["player"] in waiting],
         "result": None if result is None else vars(result),
         "can_undo": session.ply > 0 or (result is not None and result.reason != "rules"),
         "can_redo": session.ply < len(plies),
