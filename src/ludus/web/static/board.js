@@ -5,6 +5,7 @@
 //     view.show(board, { moves, animate });          moves: those that this browser may play; [] to look only
 //     view.addEventListener("move", (event) => ...)       event.detail: {player, action, move}
 //     view.addEventListener("refused", (event) => ...)    event.detail: {player, touched}: fits no legal move
+//     view.addEventListener("shown", ...)            another board was drawn, without an overlay
 //     view.say(text)                                 shows a line below the board, and reads it out
 //     view.overlay(marks)                            heat and arrows of an analysis, see overlay.js
 
@@ -92,6 +93,7 @@ export class BoardView extends EventTarget {
     this.overlay([]);
     this.refresh();
     this.hint.textContent = "";
+    this.dispatchEvent(new CustomEvent("shown"));
   }
 
   drawCells(before) {
