@@ -103,7 +103,7 @@ export class BoardView extends EventTarget {
       this.layers.cells.replaceChildren(...board.cells.filter((cell) => cell.shape !== "hole").map((cell) => this.drawCell(cell)));
       this.layers.frame.replaceChildren(...board.cells.filter((cell) => cell.shape === "hole").map(drawHole));
       this.layers.names.replaceChildren(
-        ...board.marks.map((mark) => svg("text", { x: mark.x * UNIT, y: mark.y * UNIT, "font-size": 26 }, mark.text)),
+        ...board.marks.map((mark) => svg("text", { x: mark.x * UNIT, y: mark.y * UNIT, "font-size": 23 }, mark.text)),
       );
       this.layers.lines.replaceChildren(
         ...board.lines.map((line) => svg("polyline", { points: line.points.map(([x, y]) => `${x * UNIT},${y * UNIT}`).join(" "), stroke: line.paint })),
@@ -345,7 +345,7 @@ export class BoardView extends EventTarget {
     hit.focus({ preventScroll: true });
   }
 
-  /** The nearest cell in a direction. */
+  /** The nearest cell in a direction; cells that lie further aside than ahead count only if there are no others. */
   neighbour(id, [dx, dy]) {
     const here = this.cells.get(id);
     let best = null;
@@ -353,8 +353,8 @@ export class BoardView extends EventTarget {
     for (const cell of this.board.cells) {
       const along = (cell.x - here.x) * dx + (cell.y - here.y) * dy;
       const aside = Math.abs((cell.x - here.x) * dy) + Math.abs((cell.y - here.y) * dx);
-      if (along < 0.3 || aside > along + 0.01) continue;
-      const cost = along + 1.5 * aside;
+      if (along < 0.3) continue;
+      const cost = along + 1.5 * aside + (aside > along + 0.01 ? 1000 : 0);
       if (cost < least) [best, least] = [cell.id, cost];
     }
     return best;

@@ -7,10 +7,10 @@ export class Controls {
     this.page = page;
     const button = (label, text, act) => html("button", { type: "button", "aria-label": label, title: label, onclick: act }, text);
     const send = (type, more = {}) => () => page.send({ type, ...more });
-    this.first = button("To the start", "⏮", () => page.send({ type: "jump", ply: 0 }));
+    this.first = button("To the start", "|◀", () => page.send({ type: "jump", ply: 0 }));
     this.undo = button("One move back", "◀", send("undo"));
     this.redo = button("One move forward", "▶", send("redo"));
-    this.last = button("To the end", "⏭", () => page.send({ type: "jump", ply: page.state.plies }));
+    this.last = button("To the end", "▶|", () => page.send({ type: "jump", ply: page.state.plies }));
     this.takeBack = button("Take back your last move", "Take back", send("take_back"));
     this.playOn = button("Let the agents play on from here", "Play on from here", send("resume"));
     this.hint = button("Ask for a hint", "Hint", () => this.askHint());

@@ -25,7 +25,7 @@ export class TreePanel {
   }
 
   build() {
-    this.title = html("p", { class: "muted", role: "status" }, "No tree yet: analyse a position first.");
+    this.count = html("p", { class: "muted", role: "status" }, "No tree yet: analyse a position first.");
     this.source = html("select", { "aria-label": "Whose tree", onchange: () => this.open() });
     this.reload = html("button", { type: "button", onclick: () => this.open() }, "Read the tree");
     this.body = html("div", { class: "tree-rows", role: "rowgroup" });
@@ -41,7 +41,7 @@ export class TreePanel {
     this.details.append(this.facts, place);
     this.board = new BoardView(place);
     this.details.hidden = true;
-    this.element = html("div", { class: "tree" }, html("h2", { class: "visually-hidden" }, "Tree"), html("div", { class: "toolbar" }, this.source, this.reload, this.title), this.grid, this.details);
+    this.element = html("div", { class: "tree" }, html("h2", { class: "visually-hidden" }, "Tree"), html("div", { class: "toolbar" }, this.source, this.reload, this.count), this.grid, this.details);
   }
 
   /** Read the tree anew, from its root. */
@@ -75,7 +75,7 @@ export class TreePanel {
   receive(message) {
     const key = keyOf(message.path);
     this.nodes.set(key, message);
-    this.title.textContent = `${compact(message.size)} nodes`;
+    this.count.textContent = `${compact(message.size)} nodes`;
     this.layOut();
     if (key === this.chosen) this.describe();
   }
