@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from ludus.agents.budget import Budget
+from ludus.agents.search import prepare
 from ludus.api.analysis import Analysis, analyse
 from ludus.api.review import review
 from ludus.api.tree import Tree
@@ -39,7 +40,6 @@ class Task:
         self._thread.start()
 
     def _run(self) -> None:
-        lower_priority()
         try:
             self._work(self.stop)
         except Cancelled:
@@ -94,12 +94,18 @@ class Analyst:
         if task is not None:
             task.end()
 
+    def _ready(self, agent: Agent) -> Agent:
+        """An agent that is compiled, in a thread that gives way to people from now on."""
+        prepare(agent)
+        lower_priority()
+        return agent
+
     # --- analysis -----------------------------------------------------------------------------------------------------
 
     def analyse(self, message: dict[str, Any]) -> None:
         """Begin a live analysis of the present position, or of the one after `ply` moves and then `moves`."""
         ply = message.get("ply", self.room.session.ply)
-        moves = _texts(message, "moves")
+        moves = texts(message, "moves")
         position = played(self.room.session.position_at(whole(ply, "ply")), moves)
         if position.is_over:
             raise IllegalMove("the game is over here: there is nothing to analyse")
@@ -113,7 +119,7 @@ class Analyst:
             player = next(each for each in range(position.game.players) if position.actions_of(each))
 
         def work(stop: threading.Event) -> None:
-            agent = self._analyst(name)
+            agent = self._ready(self._analyst(name))
             with self.room.memory.lease(agent, stop.is_set, budget):
                 self._show(analyse(position, agent, budget, player, every), stop, ply, moves, name, ref)
             if self._closed:
@@ -145,7 +151,7 @@ class Analyst:
 
     def tree(self, message: dict[str, Any]) -> None:
         """Send a node of the tree: of the analysis, or of the agent in a seat."""
-        path = _texts(message, "path")
+        path = texts(message, "path")
         if message.get("of") == "agent":
             agent: Agent | None = self.room.session.agent(whole(message.get("player"), "player"))
         else:
@@ -174,7 +180,7 @@ class Analyst:
         name, ref, session = _text(message, "agent", ADVISER), message.get("ref"), self.room.session
 
         def work(stop: threading.Event) -> None:
-            agent = self.make_agent(name, session.game, 0)
+            agent = self._ready(self.make_agent(name, session.game, 0))
             try:
                 with self.room.memory.lease(agent, stop.is_set):
                     choice = session.hint(player, agent)
@@ -193,11 +199,13 @@ class Analyst:
         positions = [session.position_at(ply) for ply in range(len(session.plies) + 1)]
 
         def work(stop: threading.Event) -> None:
-            agent = self.make_agent(name, session.game, 0)
+            agent = self._ready(self.make_agent(name, session.game, 0))
             try:
                 with self.room.memory.lease(agent, stop.is_set, budget):
                     for judged in review(positions, agent, budget, stop=stop):
-                        self.send({"type": "review", **judged.json, "done": judged.ply == 0, "ref": ref})
+                        facts = judged.json
+                        facts["value"], facts["solved"] = facts.pop("values"), facts.pop("exact")
+                        self.send({"type": "review", **facts, "done": judged.ply == 0, "ref": ref})
             finally:
                 self.room.memory.release(agent)
 
@@ -221,7 +229,8 @@ def _text(message: dict[str, Any], name: str, default: str) -> str:
     return value
 
 
-def _texts(message: dict[str, Any], name: str) -> list[str]:
+def texts(message: dict[str, Any], name: str) -> list[str]:
+    """A list of moves of a message; BadOption if it is none."""
     value = message.get(name) or []
     if not isinstance(value, list) or len(value) > LONGEST_PATH or not all(isinstance(each, str) for each in value):
         raise BadOption(f"{name} must be a list of at most {LONGEST_PATH} moves in notation")

@@ -23,7 +23,7 @@ from ludus.web.catalogue import Catalogue
 from ludus.web.memory import TreeMemory
 from ludus.web.room import Refused
 from ludus.web.rooms import NotThere, Rooms
-from ludus.web.security import Guard, TooLarge
+from ludus.web.security import Guard
 from ludus.web.settings import WebSettings
 
 STATIC = Path(__file__).parent / "static"
@@ -129,7 +129,3 @@ def _add_errors(app: FastAPI) -> None:
     @app.exception_handler(HTTPException)
     async def refused(request: Request, error: HTTPException) -> JSONResponse:
         return answer(error.status_code, str(error.detail))
-
-    @app.exception_handler(TooLarge)
-    async def too_large(request: Request, error: TooLarge) -> JSONResponse:
-        return answer(413, "the body is too large")

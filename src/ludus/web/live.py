@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from ludus.errors import LudusError, describe_error
-from ludus.web.analysing import Analyst, whole
+from ludus.web.analysing import Analyst, played, texts, whole
 from ludus.web.settings import MESSAGE_LIMIT
+from ludus.web.views import view_of
 
 if TYPE_CHECKING:
     from ludus.agents.agent import Agent
@@ -149,8 +150,9 @@ class Conversation:
         room, ref = self.room, message.get("ref")
         match message["type"]:
             case "view":
-                ply = whole(message.get("ply"), "ply")
-                self.outbox.send({"type": "view", "ply": ply, "view": room.view(ply), "ref": ref})
+                ply, moves = whole(message.get("ply"), "ply"), texts(message, "moves")
+                view = view_of(played(room.session.position_at(ply), moves), ply + len(moves))
+                self.outbox.send({"type": "view", "ply": ply, "moves": moves, "view": view, "ref": ref})
             case "why":
                 reason = room.why_not(self.outbox.browser, message)
                 self.outbox.send({"type": "why", "message": reason, "ref": ref})

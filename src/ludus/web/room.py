@@ -168,7 +168,7 @@ class Room:
             "release": self._release,
             "resign": lambda browser, message: self.session.resign(self.own_player(browser, message)),
             "draw": lambda browser, message: self.session.offer_draw(self.own_player(browser, message)),
-            "stop": lambda browser, message: self.session.stop(message.get("player")),
+            "stop": lambda browser, message: self.session.stop(),
             "pause": lambda browser, message: self._pause(),
             "resume": lambda browser, message: self._resume(),
         }
@@ -298,7 +298,6 @@ class Room:
 
     def _think(self, player: int) -> None:
         """Let the agent of a player move. Runs in a thread of its own."""
-        lower_priority()
         session = self.session
         failure = ""
 
@@ -312,7 +311,8 @@ class Room:
         try:
             agent = self._agents[player] = session.agent(player)
             with self._preparing:
-                session.prepare()
+                session.prepare()  # may compile: people wait for it, so it has the usual priority
+            lower_priority()
             with self.memory.lease(agent, is_cancelled):
                 if not is_cancelled():
                     session.think(player, on_snapshot=show, every=EVERY)

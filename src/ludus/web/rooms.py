@@ -197,9 +197,10 @@ class Rooms:
     def forget_idle(self) -> None:
         """Let rooms that nobody looks at leave the memory, with the trees of their agents."""
         for room in self.all():
+            if room.session.thinking:  # asked without the lock: a session may be busy
+                continue
             with self._lock:
-                used = room.viewers or room.session.thinking or time.time() - room.updated < IDLE
-                if used or room.id in self._dirty:
+                if room.viewers or room.id in self._dirty or time.time() - room.updated < IDLE:
                     continue
                 self._rooms.pop(room.id, None)
             room.close()

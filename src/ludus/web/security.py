@@ -17,6 +17,7 @@ from http.cookies import CookieError, SimpleCookie
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs, urlencode
 
+from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse, RedirectResponse
 
 from ludus.web.settings import PICTURE_LIMIT, UPLOAD_LIMIT, WebSettings
@@ -176,10 +177,6 @@ def _set(cookies: list[bytes]) -> list[tuple[bytes, bytes]]:
     return [(b"set-cookie", cookie) for cookie in cookies]
 
 
-class TooLarge(Exception):
-    """The body of a request is larger than allowed."""
-
-
 def _bounded(receive: Receive, limit: int) -> Receive:
     """Receive a body of at most `limit` bytes, whatever its headers say."""
     got = 0
@@ -189,7 +186,7 @@ def _bounded(receive: Receive, limit: int) -> Receive:
         message = await receive()
         got += len(message.get("body", b""))
         if got > limit:
-            raise TooLarge
+            raise HTTPException(413, f"a request may have {limit >> 10} KB at most")
         return message
 
     return receive_some

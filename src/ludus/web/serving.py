@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import logging
 import socket
 import threading
 import webbrowser
 from collections.abc import Callable
 
 import uvicorn
+from fastapi import FastAPI
 
 from ludus.errors import BadOption
 from ludus.web.app import make_app
@@ -21,9 +21,19 @@ def serve(settings: WebSettings, open_browser: bool, tell: Callable[[str], objec
     port = listener.getsockname()[1]
     settings = WebSettings(**{**vars(settings), "port": port})
     address = address_of(settings)
-    logging.getLogger("uvicorn.error").setLevel(logging.WARNING)
-    config = uvicorn.Config(
-        make_app(settings),
+    server = uvicorn.Server(server_config(make_app(settings)))
+    tell(f"Ludus is at {address}  (Ctrl-C ends it)")
+    if open_browser:
+        opening = threading.Timer(0.5, webbrowser.open, [address])
+        opening.daemon = True
+        opening.start()
+    server.run(sockets=[listener])
+
+
+def server_config(app: FastAPI) -> uvicorn.Config:
+    """How uvicorn runs the application: without a log, with bounded messages."""
+    return uvicorn.Config(
+        app,
         log_level="warning",
         ws="websockets-sansio",
         ws_max_size=4 * MESSAGE_LIMIT,
@@ -33,13 +43,6 @@ def serve(settings: WebSettings, open_browser: bool, tell: Callable[[str], objec
         server_header=False,
         timeout_graceful_shutdown=2,
     )
-    server = uvicorn.Server(config)
-    tell(f"Ludus is at {address}  (Ctrl-C ends it)")
-    if open_browser:
-        opening = threading.Timer(0.5, webbrowser.open, [address])
-        opening.daemon = True
-        opening.start()
-    server.run(sockets=[listener])
 
 
 def bind(settings: WebSettings) -> socket.socket:
