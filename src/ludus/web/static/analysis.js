@@ -1,7 +1,6 @@
 // The panel of the analysis, live while the search goes on: bars of visits, value and prior, the principal variation,
 // heat and arrows on the board, the value over the whole game, and the mistakes of a reviewed game.
 
-import { post } from "./api.js";
 import { attempt } from "./app.js";
 import { Curve } from "./curve.js";
 import { html } from "./svg.js";
@@ -140,7 +139,7 @@ export class AnalysisPanel {
     this.isReviewing = false;
     this.reviewButton.disabled = false;
     const found = this.found().length;
-    const exact = [...this.reviewed.values()].filter((each) => each.exact).length;
+    const exact = [...this.reviewed.values()].filter((each) => each.solved).length;
     this.verdict.textContent = `${found} ${found === 1 ? "mistake" : "mistakes"}; ${exact} of ${this.reviewed.size} positions exact`;
   }
 
@@ -182,9 +181,9 @@ export class AnalysisPanel {
 
   /** Show the position after some moves from the present one, until the person goes back or the game goes on. */
   look(moves) {
-    const { game, options, seed, view } = this.state;
     attempt(async () => {
-      this.page.look(await post("/api/positions", { game, options, seed, position: view.text, moves }));
+      const { view } = await this.page.ask({ type: "view", ply: this.state.ply, moves });
+      this.page.look(view);
       this.page.say(`After ${moves.join(" ")}.`);
     });
   }
@@ -242,7 +241,7 @@ export class AnalysisPanel {
     const points = [];
     for (let ply = 0; ply <= state.plies; ply++) {
       const expected = state.history[ply - 1]?.values ?? {};
-      let values = reviewed.get(ply)?.values ?? null;
+      let values = reviewed.get(ply)?.value ?? null;
       if (!values && Object.keys(expected).length) {
         values = state.players.map((_, player) => expected[player] ?? (rivals && expected[1 - player] !== undefined ? -expected[1 - player] : null));
       }
@@ -257,7 +256,7 @@ export class AnalysisPanel {
         html(
           "button",
           { type: "button", class: "chip", onclick: () => this.page.send({ type: "jump", ply: each.ply }) },
-          `${each.ply + 1}. ${each.played}${each.loss >= BLUNDER ? "??" : "?"} loses ${each.loss.toFixed(2)}; best ${each.best}${each.exact ? " (exact)" : ""}`,
+          `${each.ply + 1}. ${each.played}${each.loss >= BLUNDER ? "??" : "?"} loses ${each.loss.toFixed(2)}; best ${each.best}${each.solved ? " (exact)" : ""}`,
         ),
       ),
     );
