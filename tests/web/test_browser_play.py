@@ -51,10 +51,9 @@ def test_a_game_of_a_users_own_file_has_its_board(table):
 
 
 def test_a_described_game_is_played_on_the_grid_that_its_rules_show(table):
-    moves = short_game("gdl:tictactoe")
     table.open("gdl:tictactoe")
     assert table.page.locator(".table [data-cell]").count() == 9
-    table.play_all(moves)
+    table.play_all(["(mark 1 1)", "(mark 2 1)", "(mark 1 2)", "(mark 2 2)", "(mark 1 3)"])
 
 
 def test_a_described_game_without_a_grid_is_played_from_the_list_of_its_moves(table):

@@ -50,6 +50,7 @@ export class BoardView extends EventTarget {
     this.frame = html("div", { class: "board-frame" }, this.svg, this.zoom);
     this.hands = [html("div", { class: "hands" }), html("div", { class: "hands" })];
     this.text = html("pre", { class: "board-text", tabindex: "0", role: "region", "aria-label": "Position" });
+    this.turn = html("p", { class: "board-turn", hidden: true });
     this.hint = html("p", { class: "board-hint" });
     this.actions = html("div", { class: "board-actions" });
     this.buttons = html("div", { class: "board-buttons", role: "group", "aria-label": "Moves" });
@@ -57,7 +58,7 @@ export class BoardView extends EventTarget {
     this.notes = html("div", { class: "board-notes" });
     this.live = html("p", { class: "visually-hidden", role: "status", "aria-live": "polite" });
     this.element.classList.add("board");
-    this.element.replaceChildren(this.hands[1], this.frame, this.text, this.hands[0], this.hint, this.actions, this.buttons, this.table, this.notes, this.live);
+    this.element.replaceChildren(this.hands[1], this.frame, this.text, this.hands[0], this.turn, this.hint, this.actions, this.buttons, this.table, this.notes, this.live);
     this.camera = new Camera(this.svg);
     this.svg.addEventListener("click", (event) => this.camera.dragged || this.onPress(event.target.closest("[data-cell]")));
     this.svg.addEventListener("pointerover", (event) => this.onHover(event.target.closest("[data-cell]")));
@@ -74,6 +75,9 @@ export class BoardView extends EventTarget {
     this.moves = moves;
     this.player = moves.length ? moves[0].player : null;
     this.own = moves.filter((move) => move.player === this.player);
+    const others = moves.some((move) => move.player !== this.player);
+    this.turn.hidden = !others;
+    this.turn.textContent = others ? `${board.players[this.player]} chooses; the others do not see it until all have moved.` : "";
     this.touched = [];
     this.cells = new Map(board.cells.map((cell) => [cell.id, cell]));
     this.hasCells = board.cells.length > 0;
@@ -253,8 +257,10 @@ export class BoardView extends EventTarget {
   drawButtons() {
     const listed = this.own.filter((move) => move.touches.length === 0);
     this.buttons.hidden = listed.length === 0;
-    if (this.listed === listed.map((move) => move.move).join("\n")) return;
-    this.listed = listed.map((move) => move.move).join("\n");
+    const key = listed.map((move) => `${move.player} ${move.action} ${move.move}`).join("\n");
+    if (this.listed === key) return;
+    this.listed = key;
+    this.buttons.setAttribute("aria-label", listed.length ? `Moves of ${this.board.players[this.player]}` : "Moves");
     const list = html("div", { class: "move-list" });
     const fill = (text) => {
       const found = listed.filter((move) => move.move.toLowerCase().includes(text.toLowerCase()));
