@@ -12,10 +12,9 @@ from fastapi import APIRouter, HTTPException, Request
 from pydantic import Field
 
 from ludus.agents.budget import Budget
-from ludus.agents.search import prepare, think
+from ludus.agents.search import think
 from ludus.errors import BadAgent
 from ludus.web.games_api import PositionRequest, position_of
-from ludus.web.room import lower_priority
 from ludus.web.settings import MOST_PIXELS, MOST_QUESTIONS
 from ludus.web.views import choice_json
 
@@ -70,8 +69,6 @@ def router(server: Server) -> APIRouter:
         if budget is not None and budget.infinite:
             raise BadAgent("an answer over HTTP needs a budget that ends; the WebSocket has endless analyses")
         agent = server.catalogue.make_agent(body.agent, position.game, body.seed)
-        prepare(agent)
-        lower_priority()
         try:
             with server.memory.lease(agent, stop.is_set, budget):
                 return think(agent, position, budget, body.player, is_stopped=stop.is_set)

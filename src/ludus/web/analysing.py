@@ -7,13 +7,12 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from ludus.agents.budget import Budget
-from ludus.agents.search import prepare
 from ludus.api.analysis import Analysis, analyse
 from ludus.api.review import review
 from ludus.api.tree import Tree
 from ludus.errors import BadAgent, BadOption, IllegalMove, LudusError, describe_error
 from ludus.web.memory import Cancelled
-from ludus.web.room import Room, lower_priority
+from ludus.web.room import Room
 from ludus.web.views import choice_json, view_of
 
 if TYPE_CHECKING:
@@ -94,12 +93,6 @@ class Analyst:
         if task is not None:
             task.end()
 
-    def _ready(self, agent: Agent) -> Agent:
-        """An agent that is compiled, in a thread that gives way to people from now on."""
-        prepare(agent)
-        lower_priority()
-        return agent
-
     # --- analysis -----------------------------------------------------------------------------------------------------
 
     def analyse(self, message: dict[str, Any]) -> None:
@@ -119,7 +112,7 @@ class Analyst:
             player = next(each for each in range(position.game.players) if position.actions_of(each))
 
         def work(stop: threading.Event) -> None:
-            agent = self._ready(self._analyst(name))
+            agent = self._analyst(name)
             with self.room.memory.lease(agent, stop.is_set, budget):
                 self._show(analyse(position, agent, budget, player, every), stop, ply, moves, name, ref)
             if self._closed:
@@ -180,7 +173,7 @@ class Analyst:
         name, ref, session = _text(message, "agent", ADVISER), message.get("ref"), self.room.session
 
         def work(stop: threading.Event) -> None:
-            agent = self._ready(self.make_agent(name, session.game, 0))
+            agent = self.make_agent(name, session.game, 0)
             try:
                 with self.room.memory.lease(agent, stop.is_set):
                     choice = session.hint(player, agent)
@@ -199,7 +192,7 @@ class Analyst:
         positions = [session.position_at(ply) for ply in range(len(session.plies) + 1)]
 
         def work(stop: threading.Event) -> None:
-            agent = self._ready(self.make_agent(name, session.game, 0))
+            agent = self.make_agent(name, session.game, 0)
             try:
                 with self.room.memory.lease(agent, stop.is_set, budget):
                     for judged in review(positions, agent, budget, stop=stop):

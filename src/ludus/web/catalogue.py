@@ -19,14 +19,17 @@ from typing import TYPE_CHECKING, Any
 
 from ludus import registry
 from ludus.agents.naming import parse
+from ludus.agents.search import SearchAgent
 from ludus.api.seats import make_seated
 from ludus.errors import BadAgent, BadOption, LudusError, UnknownGame
 from ludus.gdl.described import DescribedGame
 from ludus.gdl.sheets import rule_sheets
+from ludus.machine import cpu_count
 from ludus.runs.description import read_description
 from ludus.runs.files import BadRun, write_bytes, write_whole
 from ludus.spec import GameSpec, split_identity
 from ludus.web.settings import RULES_LIMIT, WebSettings
+from ludus.web.turns import Turns
 
 if TYPE_CHECKING:
     from ludus.agents.agent import Agent
@@ -90,6 +93,7 @@ class Catalogue:
 
     def __init__(self, settings: WebSettings):
         self.settings = settings
+        self.turns = Turns(cpu_count())
         self._lock = threading.RLock()
         self._made: OrderedDict[tuple[str, str], Game] = OrderedDict()
         self._entries: dict[str, Entry] = {}
@@ -229,6 +233,8 @@ class Catalogue:
         """The agent of that name, which may come from anyone: runs are named by their name in the folder of runs."""
         agent = make_seated(self.agent_path(name), game, seed)
         agent.name = name
+        if isinstance(agent, SearchAgent):
+            agent.pace = self.turns.pace
         return agent
 
     def agent_path(self, name: str) -> str:

@@ -2,14 +2,12 @@
 
 Agents think in threads of this process. The searches are machine code that runs without Python's global lock, so the
 event loop and the clicks of people go on beside them; `Session`, `analyse` and `Tree` can be used as they are, and a
-tree of a million nodes need not be copied between processes. The threads have a low priority. Agents that a program
+tree of a million nodes need not be copied between processes. The searches take turns (turns.py). Agents that a program
 registers as modules get processes of their own from the library, so that a crash of one ends its seat only.
 """
 
 from __future__ import annotations
 
-import contextlib
-import os
 import threading
 import time
 from collections.abc import Callable
@@ -19,7 +17,7 @@ from ludus.api.seats import HUMAN
 from ludus.board import why_not
 from ludus.errors import BadOption, IllegalMove, LudusError, describe_error
 from ludus.web.memory import Cancelled, TreeMemory
-from ludus.web.views import state_of, view_of
+from ludus.web.views import state_of, thought_of, view_of
 
 if TYPE_CHECKING:
     from ludus.agents.agent import Agent
@@ -28,10 +26,8 @@ if TYPE_CHECKING:
 
 OPEN = "open"
 """In a request: a human seat that no browser has claimed."""
-EVERY = 0.25
+EVERY = 0.4
 """Seconds between two snapshots of an agent that thinks in a seat."""
-NICENESS = 10
-"""Lower priority of the threads of agents, where the system has priorities for threads."""
 
 
 class Refused(LudusError):
@@ -44,13 +40,6 @@ class Viewer(Protocol):
     browser: str
 
     def send(self, message: dict[str, Any]) -> None: ...
-
-
-def lower_priority() -> None:
-    """Let this thread, and those that it starts, give way to the threads that answer people."""
-    if hasattr(os, "setpriority"):
-        with contextlib.suppress(OSError):
-            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), NICENESS)
 
 
 class Room:
@@ -303,7 +292,7 @@ class Room:
 
         def show(snapshot: Snapshot) -> None:
             if not snapshot.final:
-                self.tell({"type": "thinking", "player": player, "snapshot": snapshot.json})
+                self.tell({"type": "thinking", "player": player, "snapshot": thought_of(snapshot)})
 
         def is_cancelled() -> bool:
             return not self.viewers or self.paused
@@ -311,8 +300,7 @@ class Room:
         try:
             agent = self._agents[player] = session.agent(player)
             with self._preparing:
-                session.prepare()  # may compile: people wait for it, so it has the usual priority
-            lower_priority()
+                session.prepare()
             with self.memory.lease(agent, is_cancelled):
                 if not is_cancelled():
                     session.think(player, on_snapshot=show, every=EVERY)

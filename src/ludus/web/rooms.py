@@ -37,6 +37,8 @@ LARGEST_FILE = 16 << 20
 """Largest file of a game in bytes."""
 MOST_PLIES = 20_000
 """Largest number of moves in a record that is loaded."""
+DELAY = 0.1
+"""Seconds for which changes of games are collected before they are written."""
 IDLE = 120.0
 """Seconds after which a room that nobody looks at leaves the memory; its file stays."""
 
@@ -224,19 +226,25 @@ class Rooms:
                 self._news.wait_for(lambda: self._dirty or self._closing)
                 if not self._dirty:
                     return
-                id = next(iter(self._dirty))
-                room = self._dirty.pop(id)
-            data = {
-                "format": FORMAT,
-                "key": room.key,
-                "title": room.session.game.title,
-                "claims": {str(player): browser for player, browser in room.claims.items()},
-                "record": room.session.record(),
-            }
-            try:
-                text = json.dumps(data)
-                with self._writing:
-                    if id in self._rooms:  # it may have been deleted
-                        write_whole(self._path(id), partial(write_bytes, content=text))
-            except LudusError as error:  # a full disk: people play on, and know it
-                room.tell({"type": "error", "message": f"this game cannot be kept: {error}"})
+                if not self._closing:
+                    self._news.wait_for(lambda: self._closing, DELAY)  # moves that follow at once are written together
+                rooms, self._dirty = self._dirty, {}
+            for id, room in rooms.items():
+                self._write(id, room)
+
+    def _write(self, id: str, room: Room) -> None:
+        """Write one room to its file, unless it was deleted."""
+        data = {
+            "format": FORMAT,
+            "key": room.key,
+            "title": room.session.game.title,
+            "claims": {str(player): browser for player, browser in room.claims.items()},
+            "record": room.session.record(),
+        }
+        try:
+            text = json.dumps(data)
+            with self._writing:
+                if id in self._rooms:  # it may have been deleted
+                    write_whole(self._path(id), partial(write_bytes, content=text))
+        except LudusError as error:  # a full disk: people play on, and know it
+            room.tell({"type": "error", "message": f"this game cannot be kept: {error}"})

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import threading
+from collections import OrderedDict
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ludus.board import board_json
@@ -9,13 +12,46 @@ from ludus.errors import LudusError, describe_error
 
 if TYPE_CHECKING:
     from ludus.agents.agent import Choice
+    from ludus.agents.snapshot import Snapshot
     from ludus.api.moves import Ply
     from ludus.api.session import Session
     from ludus.game import Position
 
+SHOWN_OF_LINE = 6
+"""Number of moves of the best line that an agent in a seat shows."""
+VIEWS_KEPT = 512
+"""Number of views that stay in memory."""
+
+
+class _Views:
+    """The latest views, by the identity of their position: a position never changes, and drawing it takes a while."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._kept: OrderedDict[int, tuple[Position, dict[str, Any]]] = OrderedDict()
+
+    def of(self, position: Position) -> dict[str, Any]:
+        with self._lock:
+            if id(position) in self._kept:
+                self._kept.move_to_end(id(position))
+                return self._kept[id(position)][1]
+        view = _draw(position)
+        with self._lock:
+            self._kept[id(position)] = position, view
+            if len(self._kept) > VIEWS_KEPT:
+                self._kept.popitem(last=False)
+        return view
+
+
+_views = _Views()
+
 
 def view_of(position: Position, ply: int | None = None) -> dict[str, Any]:
     """A position for people: its text, drawing, board and last move. `problem` says why there is no board."""
+    return {"ply": len(position.history) - 1 if ply is None else ply, **_views.of(position)}
+
+
+def _draw(position: Position) -> dict[str, Any]:
     board, problem = None, ""
     try:
         board = board_json(position)
@@ -24,7 +60,6 @@ def view_of(position: Position, ply: int | None = None) -> dict[str, Any]:
     before, action = position.parent, position.action
     last = None if before is None or action is None else {"move": before.notation(action), "action": action}
     return {
-        "ply": len(position.history) - 1 if ply is None else ply,
         "to_move": None if position.is_over else position.to_move,
         "text": position.text,
         "drawing": str(position),
@@ -66,6 +101,13 @@ def choice_json(choice: Choice) -> dict[str, Any]:
     """An agent's answer."""
     shown = ("player", "action", "move", "value", "line", "simulations", "seconds", "solved")
     return {name: getattr(choice, name) for name in shown}
+
+
+def thought_of(snapshot: Snapshot) -> dict[str, Any]:
+    """What an agent in a seat knows while it thinks, without the figures of every move: it is sent often."""
+    short = replace(snapshot, principal=snapshot.principal[:SHOWN_OF_LINE])
+    shown = ("player", "value", "best", "line", "simulations", "seconds", "fraction", "solved", "final")
+    return {name: getattr(short, name) for name in shown}
 
 
 def state_of(session: Session) -> dict[str, Any]:
