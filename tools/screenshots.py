@@ -90,18 +90,18 @@ def panels(page: Page, address: str, theme: str, device: str) -> None:
     page.reload()
     page.wait_for_selector("form button[type=submit]")
     picture(page, "lobby", theme, device)
-    request = {"game": "connect4", "seats": ["human", "human"], "moves": list("ddcedcbb")}
+    request = {"game": "connect4", "seats": ["human", "human"], "moves": list("ddddce")}
     show(page, address, theme, request, "/analysis")
     page.locator("#panel-analysis").get_by_role("button", name="Analyse", exact=True).click()
     page.wait_for_selector(".analysis-bars tr.best", timeout=120_000)
-    page.wait_for_function("() => / k simulations/.test(document.querySelector('.analysis-summary').textContent)")
+    page.wait_for_function("() => /[kM] simulations/.test(document.querySelector('.analysis-summary').textContent)")
     page.locator("#panel-analysis").scroll_into_view_if_needed()
     picture(page, "analysis", theme, device)
     page.locator("#tab-tree").click()
     page.locator(".tree-row[aria-level='2'] .twist").first.click()
     page.wait_for_selector(".tree-row[aria-level='3']")
     picture(page, "tree", theme, device)
-    game = ["b2", "a1", "c1", "a3", "a2", "c2", "c3", "b1", "b3"]
+    game = ["a1", "b1", "c1", "b2", "b3", "a2", "a3", "c2"]
     show(page, address, theme, {"game": "tictactoe", "seats": ["human", "human"], "moves": game}, "/analysis")
     page.get_by_role("button", name="Review the game").click()
     page.wait_for_function("() => document.querySelector('.analysis').textContent.includes('positions exact')")

@@ -464,13 +464,11 @@ class SevnGame(Game):
             Piece("", shape="tile", symbol=symbol, paint=paint, name=f"{NAMES[colour]} ({symbol})")
             for colour, (symbol, paint) in enumerate(zip(SYMBOLS[:base], PAINTS, strict=False))
         ]
-        pieces = [
-            replace(tiles[colour - 1], cell=cell.id)
-            for cell, colour in zip(cells, self.cells(state).ravel().tolist(), strict=True)
-            if colour
-        ]
+        colours = zip(cells, self.cells(state).ravel().tolist(), strict=True)
+        pieces = [replace(tiles[colour - 1], cell=cell.id) for cell, colour in colours if colour]
+        alike = [[piece.cell for piece in pieces if piece.symbol == tile.symbol] for tile in tiles]
         touches = {
-            action: [self.cell_name(cell) for cell in self.cells_of(state, action)]
+            action: [name for number, name in enumerate(alike[action >> base]) if action >> number & 1]
             for action in position.actions_of(int(state.turn))
         }
         score = [(self.player_name(player), numbers) for player, numbers in enumerate(self.taken(state))]

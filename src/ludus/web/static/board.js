@@ -107,7 +107,7 @@ export class BoardView extends EventTarget {
       this.layers.cells.replaceChildren(...board.cells.filter((cell) => cell.shape !== "hole").map((cell) => this.drawCell(cell)));
       this.layers.frame.replaceChildren(...board.cells.filter((cell) => cell.shape === "hole").map(drawHole));
       this.layers.names.replaceChildren(
-        ...board.marks.map((mark) => svg("text", { x: mark.x * UNIT, y: mark.y * UNIT, "font-size": 23 }, mark.text)),
+        ...board.marks.map((mark) => svg("text", { x: mark.x * UNIT, y: mark.y * UNIT, "font-size": markSize(board) }, mark.text)),
       );
       this.layers.lines.replaceChildren(
         ...board.lines.map((line) => svg("polyline", { points: line.points.map(([x, y]) => `${x * UNIT},${y * UNIT}`).join(" "), stroke: line.paint })),
@@ -199,6 +199,7 @@ export class BoardView extends EventTarget {
   drawTable() {
     const { table, glyphs } = this.board;
     this.table.hidden = !table;
+    this.element.classList.toggle("has-table", table !== null);
     if (!table) return;
     const head = table.columns.map((piece) => html("th", { scope: "col" }, pieceIcon(piece, glyphs), html("span", { class: "visually-hidden" }, piece.name)));
     const rows = table.rows.map((row) => html("tr", {}, html("th", { scope: "row" }, row.name), ...row.entries.map((entry) => html("td", {}, String(entry)))));
@@ -379,13 +380,18 @@ function drawHole(cell) {
   return svg("path", { class: "hole", d: `M${x - 50.5} ${y - 50.5}h101v101h-101Z${circle}`, "fill-rule": "evenodd" });
 }
 
+/** The size of the names beside the cells; somewhat larger on a wide board, whose cells are small. */
+function markSize(board) {
+  return Math.min(36, Math.max(23, 3.2 * bounds(board).width));
+}
+
 /** The rectangle around all cells and marks, in cells. */
 function bounds(board) {
   if (board.cells.length === 0) return { left: 0, top: 0, width: 1, height: 1 };
   const xs = board.cells.map((cell) => cell.x);
   const ys = board.cells.map((cell) => cell.y);
-  const left = Math.min(...xs.map((x) => x - 0.6), ...board.marks.map((mark) => mark.x - 0.3));
-  const right = Math.max(...xs.map((x) => x + 0.6), ...board.marks.map((mark) => mark.x + 0.3));
+  const left = Math.min(...xs.map((x) => x - 0.65), ...board.marks.map((mark) => mark.x - 0.3));
+  const right = Math.max(...xs.map((x) => x + 0.65), ...board.marks.map((mark) => mark.x + 0.3));
   const top = Math.min(...ys.map((y) => y - 0.68), ...board.marks.map((mark) => mark.y - 0.3));
   const bottom = Math.max(...ys.map((y) => y + 0.68), ...board.marks.map((mark) => mark.y + 0.3));
   return { left, top, width: right - left, height: bottom - top };
