@@ -11,7 +11,7 @@ import pytest
 
 import ludus
 from ludus.board import Board, Cell, Hand, Piece, board_json, board_of, grid, svg, why_not
-from ludus.errors import BrokenGame
+from ludus.errors import BadPosition, BrokenGame
 
 DRAWN = {
     "connect4": {},
@@ -128,6 +128,24 @@ def test_hive_shows_stacks_hands_and_moves_out_of_the_hand():
     white = {piece["cell"]: piece["count"] for piece in board["hands"][0]["pieces"]}
     assert white == {"wS": 1, "wB": 1, "wG": 3, "wA": 3}
     assert any(move["touches"][0] == ["wA"] for move in board["moves"])
+
+
+@pytest.mark.parametrize("name", ["connect4", "tictactoe", "breakthrough", "cachex"])
+def test_a_position_set_up_by_hand_is_the_one_with_these_pieces(name):
+    *_, position = positions(ludus.make(name, **DRAWN[name]), 3, most=6)
+    board = board_json(position)
+    kinds = [piece["name"] for piece in board["stock"]]
+    placed = {piece["cell"]: kinds.index(piece["name"]) for piece in board["pieces"]}
+    again = position.game.parse(position.game.arrange(placed, position.to_move))
+    assert board_json(again)["pieces"] == board["pieces"]
+    assert again.to_move == position.to_move
+    with pytest.raises(BadPosition, match="there is no cell 'z9'"):
+        position.game.arrange({"z9": 0}, 0)
+
+
+def test_a_game_without_a_stock_is_set_up_by_its_text():
+    with pytest.raises(BadPosition, match="hive cannot be set up by hand: give the position as text"):
+        ludus.make("hive").arrange({}, 0)
 
 
 def test_a_described_game_gets_a_board_from_its_rules():

@@ -44,7 +44,12 @@ class Table:
         self.page, self.address = page, address
         self.errors = []
         page.on("pageerror", lambda error: self.errors.append(str(error)))
-        page.on("console", lambda message: message.type == "error" and self.errors.append(message.text))
+        page.on("console", lambda message: message.type == "error" and self.note(message.text))
+
+    def note(self, text):
+        """Keep an error of the console. A refused request is none: the page shows the reason."""
+        if "status of 400" not in text:
+            self.errors.append(text)
 
     def open(self, game, panel="", seats=("human", "human"), **request):
         """Make a game and open its page."""

@@ -10,6 +10,9 @@ from pathlib import Path
 
 import pytest
 
+import ludus
+from ludus.runs.config import Config, with_settings
+from ludus.runs.run import Run, detached
 from tests.web.browsing import Table
 
 CHROMIUM = next(
@@ -40,11 +43,21 @@ def own_game(tmp_path_factory) -> Path:
     return path
 
 
+def make_run(folder: Path) -> None:
+    """A run of tic-tac-toe with one checkpoint of a small network with random weights."""
+    from ludus.nets.families import make_network
+
+    game = ludus.make("tictactoe")
+    run = Run.create(folder, game, with_settings(Config(), {"blocks": 1, "width": 8}))
+    run.save(1, detached(make_network("residual", game, blocks=1, width=8).state_dict()), {}, {}, {})
+
+
 @pytest.fixture(scope="session")
 def address(tmp_path_factory, own_game) -> Iterator[str]:
     """The address of a server on loopback, with a user's own game."""
     pytest.importorskip("fastapi", reason="the server needs fastapi: pip install 'ludus[web]'")
     folder = tmp_path_factory.mktemp("web")
+    make_run(folder / "runs" / "young")
     command = [sys.executable, "-c", "from ludus.cli import main; main()", "web", "--port", "0", "--no-browser"]
     command += ["--games", str(folder / "games"), "--runs", str(folder / "runs"), "--game", str(own_game)]
     command += ["--results", str(folder / "results.sqlite")]

@@ -28,6 +28,15 @@ def test_an_analysis_shows_bars_heat_and_a_line_that_can_be_played(table):
     page.wait_for_selector(".table .heat", state="detached")
 
 
+def test_an_analysis_by_a_network_shows_its_raw_policy_beside_the_search(table):
+    table.open("tictactoe", "analysis", moves=["b2"])
+    table.page.get_by_label("Agent that analyses").select_option("zero:young")
+    start_analysis(table)
+    assert table.page.locator(".analysis-bars thead th").all_inner_texts() == ["Move", "Visits", "Value", "Network"]
+    assert table.page.locator(".analysis-bars .bar.prior").count() == 8
+    table.page.locator("#panel-analysis").get_by_role("button", name="Stop analysis").click()
+
+
 DRAW = """async (moves) => {
   const { BoardView } = await import("/static/board.js");
   const board = (await (await fetch(`/api/games/${location.hash.split("/")[2]}`)).json()).view.board;

@@ -131,6 +131,27 @@ def test_the_last_move_is_marked_and_undo_takes_it_back(table):
     assert table.page.locator(".table .layer-pieces > g").count() == 1
 
 
+def test_a_position_is_set_up_by_hand_and_played(table):
+    page = table.page
+    page.goto(f"{table.address}#/play")
+    page.locator("select[name=game]").select_option("tictactoe")
+    page.get_by_text("Clock, position and more").click()
+    page.get_by_role("button", name="Set up by hand").click()
+    page.wait_for_selector('.setup [data-cell="b2"]')
+    page.locator('.setup [data-cell="b2"]').click()
+    page.wait_for_function("() => document.querySelector('.setup-message').textContent.includes('can be played')")
+    page.locator('.setup [data-cell="a1"]').click()
+    page.wait_for_function("() => document.querySelector('.setup-message').textContent.includes('x has 2 stones')")
+    page.locator('.setup [data-kind="1"]').click()
+    page.locator('.setup [data-cell="a1"]').click()
+    page.wait_for_function("() => document.querySelector('.setup-message').textContent.includes('can be played')")
+    page.get_by_role("button", name="Use this position").click()
+    page.get_by_label("Player 2").first.select_option("human")
+    page.get_by_role("button", name="Play", exact=True).click()
+    page.wait_for_selector(".history li[value='0'] [aria-current]", state="attached")
+    assert page.locator(".table .layer-pieces > g").count() == 2
+
+
 def test_a_board_without_bounds_is_moved_and_zoomed(table):
     table.open("hive", moves=["wA1", "bA1 wA1-"])
     board = table.page.locator(".table .board-svg")
