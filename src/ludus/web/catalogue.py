@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 from ludus import registry
 from ludus.agents.naming import parse
 from ludus.agents.search import SearchAgent
+from ludus.agents.zero import LEVELS
 from ludus.api.seats import make_seated
 from ludus.errors import BadAgent, BadOption, LudusError, UnknownGame
 from ludus.gdl.described import DescribedGame
@@ -27,6 +28,7 @@ from ludus.gdl.sheets import rule_sheets
 from ludus.machine import cpu_count
 from ludus.runs.description import read_description
 from ludus.runs.files import BadRun, write_bytes, write_whole
+from ludus.runs.players import shipped_players
 from ludus.spec import GameSpec, split_identity
 from ludus.web.settings import RULES_LIMIT, WebSettings
 from ludus.web.turns import Turns
@@ -159,9 +161,26 @@ class Catalogue:
     def json(self) -> dict[str, Any]:
         return {
             "games": [entry.json() for entry in self.entries],
-            "agents": [{"name": name, "title": title, "about": about, "games": None} for name, title, about in AGENTS],
+            "agents": [
+                *self._shipped(),
+                *({"name": name, "title": title, "about": about, "games": None} for name, title, about in AGENTS),
+            ],
             "runs": self.runs(),
         }
+
+    def _shipped(self) -> list[dict[str, Any]]:
+        """The trained players that come with Ludus, in levels."""
+        keys = sorted({key for pack in shipped_players() if (key := self.key_of(pack.spec)) is not None})
+        about = "A trained player that comes with Ludus."
+        return [
+            {
+                "name": f"zero:level={level}",
+                "title": f"Trained, level {level} of {len(LEVELS)}",
+                "about": about,
+                "games": keys,
+            }
+            for level in (LEVELS if keys else ())
+        ]
 
     # --- rule sheets --------------------------------------------------------------------------------------------------
 
@@ -248,7 +267,9 @@ class Catalogue:
             raise BadAgent(f"{name}: batch may be 1 to {LARGEST_BATCH} here")
         if spec.kind not in WITH_RUN:
             return name  # a word that is no budget and no option is refused by the agent's kind
-        if len(spec.words) != 1:
+        if not spec.words:
+            return name  # the player that comes with Ludus
+        if len(spec.words) > 1:
             raise BadAgent(f"{name}: name one run, as in {spec.kind}:NAME; /api/catalogue lists the runs")
         run, at, checkpoint = spec.words[0].partition("@")
         folder = self.run_folder(run)

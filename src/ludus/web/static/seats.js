@@ -8,7 +8,7 @@ const OTHER = "other";
 export function agentChoices(catalogue, game) {
   const runs = catalogue.runs.filter((run) => run.game === game && run.checkpoints.length);
   return [
-    ...catalogue.agents.map((agent) => ({ value: agent.name, label: agent.title })),
+    ...catalogue.agents.filter((agent) => agent.games === null || agent.games.includes(game)).map((agent) => ({ value: agent.name, label: agent.title })),
     ...runs.flatMap((run) => [
       { value: `zero:${run.name}`, label: `Trained: ${run.name}` },
       { value: `policy:${run.name}`, label: `Trained, without search: ${run.name}` },
