@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
@@ -163,6 +164,13 @@ class Game:
         `read_move` then says why it is not legal. By default, the ids of the cells are joined.
         """
         return "".join(touched)
+
+    def arrange(self, placed: Mapping[str, int], player: int) -> str:
+        """The text of the position with these pieces, in which a player is to move, for `read`; raise BadPosition.
+
+        `placed` gives for each cell that is not empty the number of its piece in the `stock` of the board.
+        """
+        raise BadPosition(f"{self.name} cannot be set up by hand: give the position as text")
 
     # --- methods for callers ------------------------------------------------------------------------------------------
 

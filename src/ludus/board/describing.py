@@ -28,7 +28,7 @@ def board_json(position: Position) -> dict[str, Any]:
     names = [game.player_name(player) for player in range(game.players)]
     paints = [_paint(paint) for paint in board.paints]
     shown = [*board.pieces, *(piece for hand in board.hands for piece in hand.pieces)]
-    shown += board.table.columns if board.table else []
+    shown += [*(board.table.columns if board.table else []), *board.stock]
     _check(position, board, shown)
 
     def piece_json(piece: Piece) -> dict[str, Any]:
@@ -57,6 +57,7 @@ def board_json(position: Position) -> dict[str, Any]:
             "columns": [piece_json(piece) for piece in table.columns],
             "rows": [{"name": name, "entries": list(entries)} for name, entries in table.rows],
         },
+        "stock": [piece_json(piece) for piece in board.stock],
         "notes": list(board.notes),
         "glyphs": {piece.symbol: GLYPHS[piece.symbol] for piece in shown if piece.symbol},
         "moves": _moves(position, board),

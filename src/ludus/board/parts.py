@@ -129,6 +129,8 @@ class Board:
     table: Table | None = None
     notes: Sequence[str] = ()
     """Lines of text below the board."""
+    stock: Sequence[Piece] = ()
+    """Kinds of pieces that a person may put on cells to set up a position (see Game.arrange). `cell` is not used."""
     last: Sequence[str] | None = None
     """The cells of the last move, to be marked; by default, those that the move touched in the position before."""
     won: Sequence[str] = ()

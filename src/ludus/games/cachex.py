@@ -19,7 +19,7 @@ from ludus.games._cachex_views import (  # noqa: F401, three of them are functio
     still_needed,
     symmetry,
 )
-from ludus.games._grid import read_grid, write_grid
+from ludus.games._grid import arranged, read_grid, write_grid
 from ludus.games._rhombus import (
     BOARD,
     SMALL,
@@ -491,7 +491,16 @@ class CachexGame(Game):
             notes=["red connects bottom and top, blue left and right"],
             last=[] if last[0] < 0 else [f"{last[0]},{last[1]}"],
             won=[f"{r},{q}" for r, q in self.winning_chain(state)],
+            stock=[
+                Piece("", owner, symbol=("vertical", "horizontal")[owner], name=self.player_name(owner))
+                for owner in range(2)
+            ],
         )
+
+    def arrange(self, placed, player):
+        n = self.rules.n
+        ids = [f"{r},{q}" for r in range(n - 1, -1, -1) for q in range(n)]
+        return f"{write_grid(arranged(placed, ids, n, n), '.rb')} {'rb'[player]}" if placed else "start"
 
     def describe(self, state):
         grid, last = self.grid(state.stones), last_cell(self.rules, state)

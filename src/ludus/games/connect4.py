@@ -8,7 +8,7 @@ from ludus.board import Board, Piece, grid
 from ludus.errors import BadPosition, IllegalMove
 from ludus.game import Game, require
 from ludus.games._bits import count_bits, put
-from ludus.games._grid import draw_grid, letters, read_grid, write_grid
+from ludus.games._grid import arranged, draw_grid, letters, read_grid, write_grid
 
 # The stones of a player are bits, column by column from the left, each from the bottom up, with one bit above every
 # column that is never set, so that no line runs on from the top of one column to the bottom of the next:
@@ -289,8 +289,21 @@ class Connect4Game(Game):
                     steps = [(column + right * k, row + up * k) for k in range(line)]
                     if owners[column][row] and len({owners[x][y] for x, y in steps}) == 1:
                         won += [f"{names[x]}{y + 1}" for x, y in steps]
-        columns_only = [mark for mark in marks if mark.text in names]
-        return Board(cells, pieces, touches, paints=("red", "yellow"), marks=columns_only, won=won, falls=True)
+        return Board(
+            cells,
+            pieces,
+            touches,
+            paints=("red", "yellow"),
+            marks=[mark for mark in marks if mark.text in names],
+            won=won,
+            falls=True,
+            stock=[Piece("", player, symbol=("cross", "ring")[player], name="xo"[player]) for player in range(2)],
+        )
+
+    def arrange(self, placed, player):
+        rows, columns, _ = self.rules
+        ids = [f"{column}{row}" for row in range(rows, 0, -1) for column in letters(columns)]
+        return write_grid(arranged(placed, ids, rows, columns), ".xo")
 
     def attempt(self, position, player, touched):
         return touched[0].rstrip("0123456789")

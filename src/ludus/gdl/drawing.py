@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from itertools import cycle
 from typing import TYPE_CHECKING
@@ -19,6 +20,8 @@ EMPTY = frozenset(("b", "blank", "empty", "clear", "nil", "none"))
 """Names of content, in lower case, that stand for an empty cell."""
 SYMBOLS = {"x": "cross", "o": "ring", "wall": "square", "pawn": "pawn", "wp": "pawn", "bp": "pawn"}
 """Symbols for content that many descriptions name alike."""
+STONES = ("", "ring", "cross", "plus", "diamond", "triangle")
+"""Symbols of stones that are named like their player, by player."""
 LETTERS = 2
 """Of the name of its content, a piece shows this number of letters."""
 
@@ -43,7 +46,7 @@ def draw_described(game: GdlGame, board: Grid, position: Position) -> Board:
 
 def _pieces(game: GdlGame, board: Grid, layout: Layout, position: Position) -> tuple[list[Piece], list[str]]:
     """The facts on cells as pieces, and all others as texts."""
-    pieces: list[Piece] = []
+    found: list[tuple[str, str]] = []
     notes: list[str] = []
     for fact in game.facts(position.state):
         places = coordinates(board, fact) if isinstance(fact, tuple) else []
@@ -55,13 +58,19 @@ def _pieces(game: GdlGame, board: Grid, layout: Layout, position: Position) -> t
         content = " ".join(map(show, rest)) if rest else show(fact[0])
         if content.lower() in EMPTY and rest:
             continue
-        cell = layout.id_of(fact[places[0]], fact[places[1]])
-        level = sum(piece.cell == cell for piece in pieces)
-        pieces.append(_piece(cell, content, owner_of(content, game.network.roles), level))
+        found.append((layout.id_of(fact[places[0]], fact[places[1]]), content))
+    roles, heights = game.network.roles, Counter[str]()
+    pieces: list[Piece] = []
+    for cell, content in sorted(found, key=lambda each: owner_of(each[1], roles) is not None):  # players' pieces on top
+        pieces.append(_piece(cell, content, roles, heights[cell]))
+        heights[cell] += 1
     return pieces, notes
 
 
-def _piece(cell: str, content: str, owner: int | None, level: int) -> Piece:
+def _piece(cell: str, content: str, roles: Sequence[str], level: int) -> Piece:
+    owner = owner_of(content, roles)
+    if content in roles:  # the stones of a player
+        return Piece(cell, owner, symbol=STONES[roles.index(content) % len(STONES)], name=content, level=level)
     symbol = SYMBOLS.get(content.lower(), "")
     text = "" if symbol else content[:LETTERS]
     shape = "bare" if symbol in ("cross", "ring") else "disc"

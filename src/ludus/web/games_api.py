@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 from fastapi import APIRouter, Request, Response, WebSocket
 from pydantic import BaseModel, ConfigDict, Field
 
+from ludus.board import board_of
+from ludus.errors import BadPosition
 from ludus.web.analysing import played
 from ludus.web.live import Conversation, Outbox, serve_socket
 from ludus.web.rooms import NotThere
@@ -48,6 +50,17 @@ class NewGame(Body):
     position: str | None = Field(None, max_length=100_000)
     moves: list[str] = Field(default=[], max_length=10_000)
     record: dict[str, Any] | None = Field(None, description="A record that was downloaded before.")
+
+
+class Arrangement(Body):
+    """Pieces that a person has put on a board."""
+
+    game: str = Field(max_length=200, description="The key of a game of the catalogue.")
+    options: Options = Field(default={}, max_length=32)
+    placed: dict[str, int] = Field(
+        max_length=1000, description="For each cell with a piece, the number of the piece in the stock of the board."
+    )
+    player: int = Field(0, ge=0, description="The player to move.")
 
 
 class Rules(Body):
@@ -121,6 +134,11 @@ def router(server: Server) -> APIRouter:
         """The view of a position, with the legal moves; an error says why a text cannot be read."""
         return await server.in_thread(_described, server, body)
 
+    @routes.post("/arrange")
+    async def arrange(body: Arrangement) -> dict[str, Any]:
+        """The view of a position that is set up by hand; an error says what is wrong with it."""
+        return await server.in_thread(_arranged, server, body)
+
     @routes.post("/rules")
     async def rules(body: Rules) -> dict[str, Any]:
         """Add a rule sheet in GDL to the catalogue."""
@@ -155,6 +173,16 @@ def position_of(server: Server, body: PositionRequest) -> Position:
     """The position that a request describes."""
     game = server.catalogue.game(body.game, body.options)
     return played(game.start(body.seed) if body.position is None else game.parse(body.position), body.moves)
+
+
+def _arranged(server: Server, body: Arrangement) -> dict[str, Any]:
+    game = server.catalogue.game(body.game, body.options)
+    stock = len(board_of(game.start()).stock)
+    if any(not 0 <= number < stock for number in body.placed.values()):
+        raise BadPosition(f"a piece must be one of the {stock} in the stock of the board")
+    if body.player >= game.players:
+        raise BadPosition(f"there is no player {body.player}")
+    return view_of(game.parse(game.arrange(body.placed, body.player)))
 
 
 def _described(server: Server, body: PositionRequest) -> dict[str, Any]:

@@ -1,108 +1,123 @@
-// The analysis of a position, live while the search goes on: bars of visits, value and prior, the principal variation,
+// The panel of the analysis, live while the search goes on: bars of visits, value and prior, the principal variation,
 // heat and arrows on the board, the value over the whole game, and the mistakes of a reviewed game.
-//
-//     const panel = new AnalysisPanel(element, { send, board, preview });
-//     panel.agents([{name, title}])      the agents to choose from
-//     panel.state(state)                 after each message `state`
-//     panel.message(message)             for `snapshot` and `review`
-//
-// `preview(moves)` asks for the view of the position after some moves from the present one: a promise.
 
+import { attempt } from "./app.js";
 import { Curve } from "./curve.js";
 import { html } from "./svg.js";
 
 const MOST_ROWS = 10;
-const BUDGETS = [["2s", "2 seconds"], ["10s", "10 seconds"], ["1min", "1 minute"], ["infinite", "until stopped"]];
+const BUDGETS = [
+  ["infinite", "until stopped"],
+  ["2s", "2 seconds"],
+  ["10s", "10 seconds"],
+  ["1min", "1 minute"],
+];
 const MISTAKE = 0.25;
+const BLUNDER = 1;
 
 export class AnalysisPanel {
-  constructor(element, { send, board, preview }) {
-    Object.assign(this, { element, send, board, preview });
-    this.current = null;
+  name = "analysis";
+  title = "Analysis";
+
+  constructor(page) {
+    this.page = page;
+    this.state = null;
     this.snapshot = null;
     this.isOn = false;
     this.showsAll = false;
     this.reviewed = new Map();
     this.build();
+    page.addEventListener("snapshot", (event) => this.receive(event.detail));
+    page.addEventListener("review", (event) => this.judge(event.detail));
+    page.addEventListener("error", (event) => this.fail(event.detail));
+    page.board.addEventListener("shown", () => this.paint());
   }
 
   build() {
-    this.agent = html("select", { "aria-label": "Agent that analyses", onchange: () => this.isOn && this.start() }, html("option", { value: "uct" }, "uct"));
-    this.budget = html("select", { "aria-label": "Time for the analysis", onchange: () => this.isOn && this.start() }, ...BUDGETS.map(([value, name]) => html("option", { value }, name)));
+    const restart = () => this.isOn && this.start();
+    this.agent = html("select", { "aria-label": "Agent that analyses", onchange: restart });
+    this.budget = html("select", { "aria-label": "Time for the analysis", onchange: restart }, ...BUDGETS.map(([value, name]) => html("option", { value }, name)));
     this.toggle = html("button", { type: "button", class: "toggle", "aria-pressed": "false", onclick: () => (this.isOn ? this.stop() : this.start()) }, "Analyse");
-    this.onBoard = html("input", { type: "checkbox", checked: true, id: "analysis-on-board", onchange: () => this.paint() });
+    this.onBoard = html("input", { type: "checkbox", checked: true, onchange: () => this.paint() });
     this.summary = html("p", { class: "analysis-summary", role: "status" });
     this.line = html("div", { class: "analysis-line", role: "group", "aria-label": "Principal variation" });
-    this.banner = html("p", { class: "analysis-preview", hidden: true });
     this.bars = html("div", { class: "analysis-bars" });
-    this.curve = new Curve((ply) => this.send({ type: "jump", ply }));
+    this.curve = new Curve((ply) => this.page.send({ type: "jump", ply }));
     this.reviewButton = html("button", { type: "button", onclick: () => this.review() }, "Review the game");
     this.mistakes = html("div", { class: "mistakes", role: "group", "aria-label": "Mistakes" });
-    this.element.classList.add("analysis");
-    this.element.replaceChildren(
-      html("div", { class: "toolbar" }, this.agent, this.budget, this.toggle, html("label", { class: "check", for: "analysis-on-board" }, this.onBoard, "on the board")),
+    this.verdict = html("p", { class: "muted", role: "status" });
+    this.element = html(
+      "div",
+      { class: "analysis" },
+      html("h2", { class: "visually-hidden" }, "Analysis"),
+      html("div", { class: "toolbar" }, this.agent, this.budget, this.toggle, html("label", { class: "check" }, this.onBoard, "on the board")),
       this.summary,
       this.line,
-      this.banner,
       this.bars,
       html("h3", {}, "Value over the game"),
       this.curve.element,
-      html("div", { class: "toolbar" }, this.reviewButton),
+      html("div", { class: "toolbar" }, this.reviewButton, this.verdict),
       this.mistakes,
     );
   }
 
-  agents(list) {
-    const chosen = this.agent.value;
-    this.agent.replaceChildren(...list.map(({ name, title }) => html("option", { value: name }, title ?? name)));
-    if (list.some(({ name }) => name === chosen)) this.agent.value = chosen;
-  }
-
   // --- messages --------------------------------------------------------------------------------------------------
 
-  state(state) {
-    const before = this.current;
-    this.current = state;
-    if (before && before.id !== state.id) this.reviewed.clear();
-    const moved = !before || before.id !== state.id || before.view.text !== state.view.text;
+  show(state) {
+    const before = this.state;
+    this.state = state;
+    if (!this.agent.childElementCount) this.listAgents();
+    const moved = before === null || before.view.text !== state.view.text || before.ply !== state.ply;
     for (const ply of [...this.reviewed.keys()]) {
-      if (ply > state.plies || (before && before.history[ply - 1]?.move !== state.history[ply - 1]?.move)) this.reviewed.delete(ply);
+      if (ply > state.plies || before?.history[ply - 1]?.move !== state.history[ply - 1]?.move) this.reviewed.clear();
     }
     if (moved) {
-      this.leavePreview(false);
       this.snapshot = null;
       this.toggle.disabled = state.waiting_for.length === 0;
-      if (this.isOn && state.waiting_for.length) this.start();
-      else if (this.isOn) this.stop();
+      if (this.isOn) this.toggle.disabled ? this.stop() : this.start();
       this.drawSnapshot();
     }
-    this.reviewButton.disabled = state.plies === 0;
+    this.reviewButton.disabled = state.plies === 0 || this.isReviewing;
     this.drawCurve();
   }
 
-  message(message) {
-    if (message.type === "snapshot") {
-      if (!this.current || message.ply !== this.current.ply || message.moves?.length) return;
-      this.snapshot = message.snapshot;
-      this.drawSnapshot();
-    } else if (message.type === "review") {
-      if (typeof message.ply === "number") this.reviewed.set(message.ply, message);
-      if (message.done) this.reviewButton.textContent = "Review the game";
-      this.reviewButton.disabled = false;
-      this.drawCurve();
-    }
+  /** Agents that search, the networks of runs first. */
+  listAgents() {
+    const { catalogue, state } = this.page;
+    const runs = catalogue.runs.filter((run) => run.game === state.game && run.checkpoints.length);
+    const kinds = new Set(["uct", ...catalogue.agents.map((agent) => agent.name.split(":")[0])]);
+    const names = [...runs.map((run) => `zero:${run.name}`), ...["uct", "rollout", "solver"].filter((kind) => kinds.has(kind))];
+    this.agent.replaceChildren(...names.map((name) => html("option", { value: name }, name)));
+  }
+
+  receive(message) {
+    if (this.state === null || message.ply !== this.state.ply || message.moves.length) return;
+    this.snapshot = message.snapshot;
+    this.drawSnapshot();
+  }
+
+  judge(message) {
+    this.reviewed.set(message.ply, message);
+    if (message.done) this.endReview();
+    else this.verdict.textContent = `move ${message.ply + 1} of ${this.state.plies}`;
+    this.drawCurve();
+  }
+
+  fail({ of: kind }) {
+    if (kind === "review") this.endReview();
+    if (kind === "analyse") this.setOn(false);
   }
 
   start() {
     this.setOn(true);
     this.snapshot = null;
-    this.send({ type: "analyse", agent: this.agent.value, budget: this.budget.value });
     this.summary.textContent = "The search begins.";
+    this.page.send({ type: "analyse", agent: this.agent.value, budget: this.budget.value });
   }
 
   stop() {
     this.setOn(false);
-    this.send({ type: "stop_analysis" });
+    this.page.send({ type: "stop_analysis" });
     this.paint();
   }
 
@@ -113,24 +128,37 @@ export class AnalysisPanel {
   }
 
   review() {
+    this.isReviewing = true;
     this.reviewButton.disabled = true;
-    this.reviewButton.textContent = "Reviewing\u2026";
     this.reviewed.clear();
-    this.send({ type: "review", agent: this.agent.value });
+    this.verdict.textContent = "The review begins.";
+    this.page.send({ type: "review" });
+  }
+
+  endReview() {
+    this.isReviewing = false;
+    this.reviewButton.disabled = false;
+    const found = this.found().length;
+    const exact = [...this.reviewed.values()].filter((each) => each.solved).length;
+    this.verdict.textContent = `${found} ${found === 1 ? "mistake" : "mistakes"}; ${exact} of ${this.reviewed.size} positions exact`;
+  }
+
+  found() {
+    return [...this.reviewed.values()].filter((each) => (each.loss ?? 0) >= MISTAKE).sort((a, b) => a.ply - b.ply);
   }
 
   // --- drawing ---------------------------------------------------------------------------------------------------
 
   drawSnapshot() {
-    const { snapshot, current } = this;
+    const { snapshot, state } = this;
     if (!snapshot) {
-      this.summary.textContent = current && current.waiting_for.length === 0 ? "The game is over." : "";
+      this.summary.textContent = state && state.waiting_for.length === 0 ? "The game is over." : "";
       this.line.replaceChildren();
       this.bars.replaceChildren();
       this.paint();
       return;
     }
-    const who = current.players[snapshot.player].name;
+    const who = state.players[snapshot.player].name;
     const rate = snapshot.seconds > 0.05 ? `, ${compact(snapshot.simulations / snapshot.seconds)} a second` : "";
     const ended = { solved: "solved", full: "memory is full", stopped: "stopped", budget: "done" }[snapshot.ended] ?? "searching";
     this.summary.textContent = `${who}: ${signed(snapshot.value)}${snapshot.solved ? " (exact)" : ""} \u00b7 ${compact(snapshot.simulations)} simulations${rate} \u00b7 ${ended}`;
@@ -144,30 +172,20 @@ export class AnalysisPanel {
     const key = line.join("\n");
     if (this.shownLine === key && this.line.childElementCount) return;
     this.shownLine = key;
+    const mine = this.state.moves.find((move) => move.move === line[0]);
     this.line.replaceChildren(
-      ...line.slice(0, 12).map((move, i) => html("button", { type: "button", class: "chip", "aria-label": `Show the line up to ${move}`, onclick: () => this.showLine(line.slice(0, i + 1)) }, move)),
+      ...line.slice(0, 12).map((move, i) => html("button", { type: "button", class: "chip", "aria-label": `Show the line up to ${move}`, onclick: () => this.look(line.slice(0, i + 1)) }, move)),
+      ...(mine ? [html("button", { type: "button", class: "chip primary", onclick: () => this.page.send({ type: "play", action: mine.action, player: mine.player }) }, `Play ${line[0]}`)] : []),
     );
-    const mine = this.current.moves.find((move) => move.move === line[0]);
-    if (mine) this.line.append(html("button", { type: "button", class: "chip primary", onclick: () => this.send({ type: "play", action: mine.action, player: mine.player }) }, `Play ${line[0]}`));
   }
 
-  /** Show the position after some moves of the line, until the person goes back or the game goes on. */
-  async showLine(moves) {
-    const view = await this.preview(moves);
-    this.isPreview = true;
-    this.board.show(view.board, { moves: [] });
-    this.banner.hidden = false;
-    this.banner.replaceChildren(`After ${moves.join(" ")}. `, html("button", { type: "button", class: "chip", onclick: () => this.leavePreview(true) }, "Back to the game"));
-  }
-
-  leavePreview(redraw) {
-    this.banner.hidden = true;
-    if (!this.isPreview) return;
-    this.isPreview = false;
-    if (redraw) {
-      this.board.show(this.current.view.board, { moves: this.current.moves });
-      this.paint();
-    }
+  /** Show the position after some moves from the present one, until the person goes back or the game goes on. */
+  look(moves) {
+    attempt(async () => {
+      const { view } = await this.page.ask({ type: "view", ply: this.state.ply, moves });
+      this.page.look(view);
+      this.page.say(`After ${moves.join(" ")}.`);
+    });
   }
 
   drawBlock(block) {
@@ -182,13 +200,13 @@ export class AnalysisPanel {
       html(
         "tr",
         { class: move.move === block.best ? "best" : "", onpointerenter: () => this.paint(move.action), onpointerleave: () => this.paint() },
-        html("th", { scope: "row" }, html("button", { type: "button", class: "chip", "aria-label": `Show ${move.move}`, onclick: () => this.showLine([move.move]) }, `${move.move === block.best ? "\u2605 " : ""}${move.move}`)),
+        html("th", { scope: "row" }, html("button", { type: "button", class: "chip", "aria-label": `Show ${move.move}`, onclick: () => this.look([move.move]) }, `${move.move === block.best ? "\u2605 " : ""}${move.move}`)),
         html("td", {}, meter(share(move) / most, percent(share(move)), compact(move.visits ?? 0))),
         html("td", {}, move.value === null ? "" : balance(move.value, signed(move.value) + (move.length ? ` in ${move.length}` : ""))),
         ...(hasPriors ? [html("td", {}, meter((move.prior ?? 0) / most, percent(move.prior ?? 0), "", "prior"))] : []),
       ),
     );
-    const caption = this.snapshot.blocks.length > 1 ? [html("caption", {}, this.current.players[block.player].name)] : [];
+    const caption = this.snapshot.blocks.length > 1 ? [html("caption", {}, this.state.players[block.player].name)] : [];
     const more = block.moves.length > MOST_ROWS ? [html("button", { type: "button", class: "chip", onclick: () => this.toggleAll() }, this.showsAll ? "Fewer moves" : `All ${block.moves.length} moves`)] : [];
     return html("div", {}, html("table", {}, ...caption, html("thead", {}, html("tr", {}, ...head)), html("tbody", {}, ...body)), ...more);
   }
@@ -200,44 +218,45 @@ export class AnalysisPanel {
 
   /** Draw the moves on the board; `only` is the action of a single one. */
   paint(only = null) {
-    if (this.isPreview || !this.board.board) return;
-    const { snapshot, current } = this;
-    if (!snapshot || !this.onBoard.checked || !this.isOn) {
-      this.board.overlay([]);
+    const { snapshot, page } = this;
+    const { board } = page.board;
+    if (!snapshot || !this.isOn || !this.onBoard.checked || page.looking !== null || !board) {
+      page.board.overlay([]);
       return;
     }
-    const touches = new Map(current.view.board.moves.map((move) => [`${move.player} ${move.action}`, move]));
+    const touches = new Map(board.moves.map((move) => [`${move.player} ${move.action}`, move]));
     const marks = snapshot.blocks.flatMap((block) => {
       const total = block.moves.reduce((sum, move) => sum + (move.visits ?? 0), 0) || 1;
-      return block.moves
-        .map((move) => ({ move: touches.get(`${block.player} ${move.action}`), share: (move.visits ?? 0) / total, label: percent((move.visits ?? 0) / total), best: move.move === block.best, anyOrder: current.view.board.any_order, action: move.action }))
-        .filter((mark) => mark.move && (only === null ? mark.share > 0.01 : mark.action === only));
+      return block.moves.map(({ action, move, visits }) => {
+        const share = (visits ?? 0) / total;
+        return { move: touches.get(`${block.player} ${action}`), share, label: percent(share), best: move === block.best, anyOrder: board.any_order, action };
+      });
     });
-    this.board.overlay(marks);
+    page.board.overlay(marks.filter((mark) => mark.move && (only === null ? mark.share > 0.01 : mark.action === only)));
   }
 
   drawCurve() {
-    const { current, reviewed } = this;
+    const { state, reviewed } = this;
+    const rivals = state.zero_sum && state.players.length === 2;
     const points = [];
-    for (let ply = 0; ply <= current.plies; ply++) {
-      const review = reviewed.get(ply);
-      const past = current.history[ply - 1];
-      let values = review?.value ?? null;
-      if (!values && past && Object.keys(past.values).length) {
-        values = current.players.map((_, player) => past.values[player] ?? (current.zero_sum && current.players.length === 2 ? -(past.values[1 - player] ?? NaN) : NaN));
+    for (let ply = 0; ply <= state.plies; ply++) {
+      const expected = state.history[ply - 1]?.values ?? {};
+      let values = reviewed.get(ply)?.value ?? null;
+      if (!values && Object.keys(expected).length) {
+        values = state.players.map((_, player) => expected[player] ?? (rivals && expected[1 - player] !== undefined ? -expected[1 - player] : null));
       }
-      if (ply === current.plies && current.result) values = current.result.values;
-      if (values) points.push({ ply, values, review });
+      if (ply === state.plies && state.result && state.ply === state.plies) values = state.result.values;
+      if (values) points.push({ ply, values });
     }
-    this.curve.show({ points, plies: current.plies, ply: current.ply, names: current.players.map((each) => each.name), paints: current.view.board?.paints ?? [], single: current.zero_sum && current.players.length === 2 });
-    const found = [...reviewed.values()].filter((each) => (each.loss ?? 0) >= MISTAKE).sort((a, b) => a.ply - b.ply);
+    const found = this.found();
+    this.curve.show({ points, plies: state.plies, ply: state.ply, names: state.players.map((each) => each.name), paints: state.view.board?.paints ?? [], single: rivals });
     this.curve.mistakes(found);
     this.mistakes.replaceChildren(
       ...found.map((each) =>
         html(
           "button",
-          { type: "button", class: "chip", onclick: () => this.send({ type: "jump", ply: each.ply }) },
-          `${each.ply + 1}. ${each.played}${each.loss >= 1 ? "??" : "?"} loses ${each.loss.toFixed(2)}; best ${each.best}${each.solved ? " (exact)" : ""}`,
+          { type: "button", class: "chip", onclick: () => this.page.send({ type: "jump", ply: each.ply }) },
+          `${each.ply + 1}. ${each.played}${each.loss >= BLUNDER ? "??" : "?"} loses ${each.loss.toFixed(2)}; best ${each.best}${each.solved ? " (exact)" : ""}`,
         ),
       ),
     );

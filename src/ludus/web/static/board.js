@@ -5,6 +5,7 @@
 //     view.show(board, { moves, animate });          moves: those that this browser may play; [] to look only
 //     view.addEventListener("move", (event) => ...)       event.detail: {player, action, move}
 //     view.addEventListener("refused", (event) => ...)    event.detail: {player, touched}: fits no legal move
+//     view.addEventListener("shown", ...)            another board was drawn, without an overlay
 //     view.say(text)                                 shows a line below the board, and reads it out
 //     view.overlay(marks)                            heat and arrows of an analysis, see overlay.js
 
@@ -49,6 +50,7 @@ export class BoardView extends EventTarget {
     this.frame = html("div", { class: "board-frame" }, this.svg, this.zoom);
     this.hands = [html("div", { class: "hands" }), html("div", { class: "hands" })];
     this.text = html("pre", { class: "board-text", tabindex: "0", role: "region", "aria-label": "Position" });
+    this.turn = html("p", { class: "board-turn", hidden: true });
     this.hint = html("p", { class: "board-hint" });
     this.actions = html("div", { class: "board-actions" });
     this.buttons = html("div", { class: "board-buttons", role: "group", "aria-label": "Moves" });
@@ -56,7 +58,7 @@ export class BoardView extends EventTarget {
     this.notes = html("div", { class: "board-notes" });
     this.live = html("p", { class: "visually-hidden", role: "status", "aria-live": "polite" });
     this.element.classList.add("board");
-    this.element.replaceChildren(this.hands[1], this.frame, this.text, this.hands[0], this.hint, this.actions, this.buttons, this.table, this.notes, this.live);
+    this.element.replaceChildren(this.hands[1], this.frame, this.text, this.hands[0], this.turn, this.hint, this.actions, this.buttons, this.table, this.notes, this.live);
     this.camera = new Camera(this.svg);
     this.svg.addEventListener("click", (event) => this.camera.dragged || this.onPress(event.target.closest("[data-cell]")));
     this.svg.addEventListener("pointerover", (event) => this.onHover(event.target.closest("[data-cell]")));
@@ -73,6 +75,9 @@ export class BoardView extends EventTarget {
     this.moves = moves;
     this.player = moves.length ? moves[0].player : null;
     this.own = moves.filter((move) => move.player === this.player);
+    const others = moves.some((move) => move.player !== this.player);
+    this.turn.hidden = !others;
+    this.turn.textContent = others ? `${board.players[this.player]} chooses; the others do not see it until all have moved.` : "";
     this.touched = [];
     this.cells = new Map(board.cells.map((cell) => [cell.id, cell]));
     this.hasCells = board.cells.length > 0;
@@ -92,6 +97,7 @@ export class BoardView extends EventTarget {
     this.overlay([]);
     this.refresh();
     this.hint.textContent = "";
+    this.dispatchEvent(new CustomEvent("shown"));
   }
 
   drawCells(before) {
@@ -101,7 +107,7 @@ export class BoardView extends EventTarget {
       this.layers.cells.replaceChildren(...board.cells.filter((cell) => cell.shape !== "hole").map((cell) => this.drawCell(cell)));
       this.layers.frame.replaceChildren(...board.cells.filter((cell) => cell.shape === "hole").map(drawHole));
       this.layers.names.replaceChildren(
-        ...board.marks.map((mark) => svg("text", { x: mark.x * UNIT, y: mark.y * UNIT, "font-size": 26 }, mark.text)),
+        ...board.marks.map((mark) => svg("text", { x: mark.x * UNIT, y: mark.y * UNIT, "font-size": markSize(board) }, mark.text)),
       );
       this.layers.lines.replaceChildren(
         ...board.lines.map((line) => svg("polyline", { points: line.points.map(([x, y]) => `${x * UNIT},${y * UNIT}`).join(" "), stroke: line.paint })),
@@ -193,6 +199,7 @@ export class BoardView extends EventTarget {
   drawTable() {
     const { table, glyphs } = this.board;
     this.table.hidden = !table;
+    this.element.classList.toggle("has-table", table !== null);
     if (!table) return;
     const head = table.columns.map((piece) => html("th", { scope: "col" }, pieceIcon(piece, glyphs), html("span", { class: "visually-hidden" }, piece.name)));
     const rows = table.rows.map((row) => html("tr", {}, html("th", { scope: "row" }, row.name), ...row.entries.map((entry) => html("td", {}, String(entry)))));
@@ -251,8 +258,10 @@ export class BoardView extends EventTarget {
   drawButtons() {
     const listed = this.own.filter((move) => move.touches.length === 0);
     this.buttons.hidden = listed.length === 0;
-    if (this.listed === listed.map((move) => move.move).join("\n")) return;
-    this.listed = listed.map((move) => move.move).join("\n");
+    const key = listed.map((move) => `${move.player} ${move.action} ${move.move}`).join("\n");
+    if (this.listed === key) return;
+    this.listed = key;
+    this.buttons.setAttribute("aria-label", listed.length ? `Moves of ${this.board.players[this.player]}` : "Moves");
     const list = html("div", { class: "move-list" });
     const fill = (text) => {
       const found = listed.filter((move) => move.move.toLowerCase().includes(text.toLowerCase()));
@@ -343,7 +352,7 @@ export class BoardView extends EventTarget {
     hit.focus({ preventScroll: true });
   }
 
-  /** The nearest cell in a direction. */
+  /** The nearest cell in a direction; cells that lie further aside than ahead count only if there are no others. */
   neighbour(id, [dx, dy]) {
     const here = this.cells.get(id);
     let best = null;
@@ -351,8 +360,8 @@ export class BoardView extends EventTarget {
     for (const cell of this.board.cells) {
       const along = (cell.x - here.x) * dx + (cell.y - here.y) * dy;
       const aside = Math.abs((cell.x - here.x) * dy) + Math.abs((cell.y - here.y) * dx);
-      if (along < 0.3 || aside > along + 0.01) continue;
-      const cost = along + 1.5 * aside;
+      if (along < 0.3) continue;
+      const cost = along + 1.5 * aside + (aside > along + 0.01 ? 1000 : 0);
       if (cost < least) [best, least] = [cell.id, cost];
     }
     return best;
@@ -371,13 +380,18 @@ function drawHole(cell) {
   return svg("path", { class: "hole", d: `M${x - 50.5} ${y - 50.5}h101v101h-101Z${circle}`, "fill-rule": "evenodd" });
 }
 
+/** The size of the names beside the cells; somewhat larger on a wide board, whose cells are small. */
+function markSize(board) {
+  return Math.min(36, Math.max(23, 3.2 * bounds(board).width));
+}
+
 /** The rectangle around all cells and marks, in cells. */
 function bounds(board) {
   if (board.cells.length === 0) return { left: 0, top: 0, width: 1, height: 1 };
   const xs = board.cells.map((cell) => cell.x);
   const ys = board.cells.map((cell) => cell.y);
-  const left = Math.min(...xs.map((x) => x - 0.6), ...board.marks.map((mark) => mark.x - 0.3));
-  const right = Math.max(...xs.map((x) => x + 0.6), ...board.marks.map((mark) => mark.x + 0.3));
+  const left = Math.min(...xs.map((x) => x - 0.65), ...board.marks.map((mark) => mark.x - 0.3));
+  const right = Math.max(...xs.map((x) => x + 0.65), ...board.marks.map((mark) => mark.x + 0.3));
   const top = Math.min(...ys.map((y) => y - 0.68), ...board.marks.map((mark) => mark.y - 0.3));
   const bottom = Math.max(...ys.map((y) => y + 0.68), ...board.marks.map((mark) => mark.y + 0.3));
   return { left, top, width: right - left, height: bottom - top };

@@ -55,6 +55,7 @@ export class Camera {
     const { x, y, width, height } = this.view;
     this.svg.setAttribute("viewBox", [x, y, width, height].map((number) => number.toFixed(1)).join(" "));
     this.svg.style.setProperty("--ratio", String(this.home.width / this.home.height));
+    this.svg.style.setProperty("--cells", String(this.home.width / UNIT));
   }
 
   /** The place in the drawing under a point of the screen. */

@@ -40,7 +40,7 @@ export class GamePage extends EventTarget {
     this.side = html("div", { class: "side" }, this.tabs, ...this.panels.map((each) => this.wrap(each)));
     this.element = html(
       "div",
-      { class: "game" },
+      { class: "game", "data-game": id },
       html("section", { class: "table", "aria-label": "Game" }, html("div", { class: "game-head" }, this.heading, this.status), this.notice, this.result, this.players.element, boardElement, this.controls.element),
       this.side,
     );

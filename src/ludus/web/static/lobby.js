@@ -3,6 +3,7 @@
 import { get, getCatalogue, post, remove, upload } from "./api.js";
 import { attempt, toast } from "./app.js";
 import { agentChoices, SeatSelect } from "./seats.js";
+import { SetUp } from "./setup.js";
 import { html } from "./svg.js";
 
 const SOURCES = { "built-in": "Games", file: "Your games", gdl: "Rules in GDL", rules: "Uploaded rules" };
@@ -61,6 +62,7 @@ class Lobby {
           { class: "fields" },
           ...(this.hasSeats ? [field("Clock", this.clock)] : []),
           field("Start from this position", this.position, "the text of a position, as a game shows it"),
+          html("button", { type: "button", onclick: () => this.setUp() }, "Set up by hand"),
           field("Seed", this.seed, "random set-ups and agents repeat with the same seed"),
           this.picture,
           field("Load a game", html("input", { type: "file", accept: ".json,application/json", onchange: (event) => this.loadGame(event.target) }), "a file that was downloaded here"),
@@ -78,6 +80,7 @@ class Lobby {
 
   choose() {
     const game = this.chosen;
+    this.closeSetUp();
     this.about.textContent = game.about;
     this.picture.hidden = game.key !== "sevn";
     this.inputs = new Map();
@@ -128,6 +131,24 @@ class Lobby {
     if (request.game) localStorage.setItem("ludus-game", request.game);
     const { id } = await post("/api/games", request);
     location.hash = `#/game/${id}${this.panel}`;
+  }
+
+  /** Set up a position by hand, beside the form. */
+  setUp() {
+    const use = (text) => {
+      this.position.value = text;
+      this.closeSetUp();
+      this.position.focus();
+    };
+    this.closeSetUp();
+    this.editor = new SetUp({ game: this.game.value, options: this.given(), text: this.position.value, use });
+    this.list.before(this.editor.element);
+    this.editor.element.scrollIntoView({ block: "nearest" });
+  }
+
+  closeSetUp() {
+    this.editor?.element.remove();
+    this.editor = null;
   }
 
   async readPicture(input) {

@@ -66,6 +66,7 @@ export class Players {
       row.take.hidden = !each.free;
       row.who.textContent = each.person ? (each.yours ? "" : each.free ? "free seat" : "another person") : row.select.element.hidden ? each.seat : "";
       row.element.classList.toggle("awaited", state.waiting_for.includes(player));
+      row.element.classList.toggle("agent", !each.person);
       if (state.hidden.includes(player)) row.who.textContent = "has moved";
       const paint = state.view.board?.paints[player];
       if (paint) row.paint.style.background = paint;

@@ -1,9 +1,5 @@
-// The tree that a search has built. Nodes are loaded when they are opened, and only the rows in sight are in the page,
-// so that trees of any size stay fluent.
-//
-//     const panel = new TreePanel(element, { send });
-//     panel.open()                 asks for the root
-//     panel.message(message)       for `tree`
+// The panel of the tree that a search has built. Nodes are loaded when they are opened, and only the rows in sight are in
+// the page, so that trees of any size stay fluent.
 
 import { compact, percent, signed } from "./analysis.js";
 import { BoardView } from "./board.js";
@@ -13,17 +9,24 @@ const ROW = 34;
 const SPARE = 6;
 
 export class TreePanel {
-  constructor(element, { send }) {
-    Object.assign(this, { element, send });
+  name = "tree";
+  title = "Tree";
+
+  constructor(page) {
+    this.page = page;
+    this.hasTree = false;
     this.nodes = new Map();
     this.expanded = new Set();
     this.chosen = "";
     this.rows = [];
     this.build();
+    page.addEventListener("snapshot", () => (this.hasTree = true));
+    page.addEventListener("tree", (event) => this.receive(event.detail));
   }
 
   build() {
-    this.title = html("p", { class: "muted", role: "status" }, "No tree yet: analyse a position first.");
+    this.count = html("p", { class: "muted", role: "status" }, "No tree yet: analyse a position first.");
+    this.source = html("select", { "aria-label": "Whose tree", onchange: () => this.open() });
     this.reload = html("button", { type: "button", onclick: () => this.open() }, "Read the tree");
     this.body = html("div", { class: "tree-rows", role: "rowgroup" });
     this.spacer = html("div", { class: "tree-space" }, this.body);
@@ -38,8 +41,7 @@ export class TreePanel {
     this.details.append(this.facts, place);
     this.board = new BoardView(place);
     this.details.hidden = true;
-    this.element.classList.add("tree");
-    this.element.replaceChildren(html("div", { class: "toolbar" }, this.reload, this.title), html("div", { class: "tree-columns" }, this.grid, this.details));
+    this.element = html("div", { class: "tree" }, html("h2", { class: "visually-hidden" }, "Tree"), html("div", { class: "toolbar" }, this.source, this.reload, this.count), this.grid, this.details);
   }
 
   /** Read the tree anew, from its root. */
@@ -50,15 +52,30 @@ export class TreePanel {
     this.ask([]);
   }
 
-  ask(path) {
-    this.send({ type: "tree", path });
+  /** The trees to choose from: of the analysis, and of the agents in the seats. */
+  show(state) {
+    const seats = state.players.filter((each) => !each.person).map((each) => [String(each.player), `${each.name}: ${each.seat}`]);
+    const key = JSON.stringify(seats);
+    if (key === this.seats) return;
+    this.seats = key;
+    const chosen = this.source.value;
+    this.source.replaceChildren(...[["", "of the analysis"], ...seats].map(([value, label]) => html("option", { value }, label)));
+    this.source.value = [...this.source.options].some((option) => option.value === chosen) ? chosen : "";
   }
 
-  message(message) {
-    if (message.type !== "tree") return;
+  opened(isOpen) {
+    if (isOpen && this.hasTree) this.open();
+  }
+
+  ask(path) {
+    const player = this.source.value;
+    this.page.send(player === "" ? { type: "tree", path } : { type: "tree", path, of: "agent", player: Number(player) });
+  }
+
+  receive(message) {
     const key = keyOf(message.path);
     this.nodes.set(key, message);
-    this.title.textContent = `${compact(message.size)} nodes`;
+    this.count.textContent = `${compact(message.size)} nodes`;
     this.layOut();
     if (key === this.chosen) this.describe();
   }
