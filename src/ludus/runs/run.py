@@ -290,11 +290,7 @@ class Run:
 
     def watched(self) -> list[dict[str, Any]]:
         """The latest games of self-play that were kept for people to watch, oldest first."""
-        try:
-            games = json.loads(read_text(self.folder / "watched.json", LARGEST_FILE))
-        except (OSError, ValueError, RecursionError):  # it is missing, or damaged, and nothing depends on it
-            return []
-        return [game for game in games if isinstance(game, dict)] if isinstance(games, list) else []
+        return read_watched(self.folder)
 
     def add_to_log(self, line: dict[str, Any]) -> None:
         self._log.add(line)
@@ -325,6 +321,15 @@ def _set_aside(folder: Path) -> Path:
 
 def _warn(text: str) -> None:
     warnings.warn(text, DamagedRun, stacklevel=4)
+
+
+def read_watched(folder: Path) -> list[dict[str, Any]]:
+    """The games that `Run.add_watched` has kept in the folder of a run; none if the file is missing or damaged."""
+    try:
+        games = json.loads(read_text(folder / "watched.json", LARGEST_FILE))
+    except (OSError, ValueError, RecursionError):
+        return []
+    return [game for game in games if isinstance(game, dict)] if isinstance(games, list) else []
 
 
 def open_run(folder: str | Path, game: Game | None = None, trust: bool = False) -> Run:

@@ -79,7 +79,7 @@ class Report:
 
     def line(self) -> dict[str, Any]:
         """The figures as a line of log.jsonl."""
-        facts = {**self.__dict__, **self.losses._asdict()}
+        facts = {**self.__dict__, **self.losses._asdict(), "wins": list(self.wins)}
         facts.pop("losses")
         return {key: round(value, 5) if isinstance(value, float) else value for key, value in facts.items()}
 
@@ -240,11 +240,13 @@ class Trainer:
         )
 
     def _log(self, report: Report, played: Played) -> None:
-        self.writer.write(lambda: self.run.save_rows(report.iteration, played.rows))
-        watched = played.counts.watched
-        if watched is not None:
-            self.writer.write(lambda: self.run.add_watched({"iteration": report.iteration, **watched}))
+        self.writer.write(lambda: self._keep(report.iteration, played))
         self.run.add_to_log(report.line())
+
+    def _keep(self, iteration: int, played: Played) -> None:
+        self.run.save_rows(iteration, played.rows)
+        if played.counts.watched is not None:
+            self.run.add_watched({"iteration": iteration, **played.counts.watched})
 
     # --- checkpoints --------------------------------------------------------------------------------------------------
 

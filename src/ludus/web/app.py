@@ -18,8 +18,9 @@ from starlette.exceptions import HTTPException
 from ludus import __version__
 from ludus.compile_events import CompileEnded, CompileEvent, on_compile
 from ludus.errors import LudusError
-from ludus.web import agents_api, games_api
+from ludus.web import agents_api, arena_api, games_api, learning_api
 from ludus.web.catalogue import Catalogue
+from ludus.web.jobs import Jobs
 from ludus.web.memory import TreeMemory
 from ludus.web.room import Refused
 from ludus.web.rooms import NotThere, Rooms
@@ -43,6 +44,7 @@ class Server:
         self.catalogue = Catalogue(settings)
         self.memory = TreeMemory(settings.agent_memory)
         self.rooms = Rooms(self.catalogue, self.memory, settings.games)
+        self.jobs = Jobs()
         self.clicks = ThreadPoolExecutor(CLICK_THREADS, "ludus click")
         self.sockets = 0
         on_compile(self._tell_of_compiling)
@@ -69,6 +71,7 @@ class Server:
             await self.in_thread(self.rooms.forget_idle)
 
     def close(self) -> None:
+        self.jobs.close()
         self.rooms.close()
         self.clicks.shutdown(wait=False, cancel_futures=True)
 
@@ -89,7 +92,7 @@ def make_app(settings: WebSettings) -> FastAPI:
     app = FastAPI(title="Ludus", version=__version__, lifespan=lifespan, docs_url=None, redoc_url=None)
     app.state.server = server
     _add_errors(app)
-    for part in (games_api, agents_api):
+    for part in (games_api, agents_api, learning_api, arena_api):
         app.include_router(part.router(server))
 
     @app.get("/", include_in_schema=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 from collections import OrderedDict
 from dataclasses import replace
@@ -149,3 +150,14 @@ def state_of(session: Session) -> dict[str, Any]:
         ),
         "draw_offers": session.draw_offers,
     }
+
+
+def finite(value: Any) -> Any:
+    """The same data with None in place of numbers that JSON does not have: infinities and NaN."""
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, dict):
+        return {name: finite(each) for name, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [finite(each) for each in value]
+    return value
