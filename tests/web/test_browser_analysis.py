@@ -109,13 +109,15 @@ def test_a_large_tree_keeps_few_rows_in_the_page(table):
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("place", ["#/play", "#/analyse", "connect4", "sevn", "hive", "gdl:babel", "analysis", "tree"])
+@pytest.mark.parametrize(
+    "place", ["#/play", "#/analyse", "#/learn", "#/arena", "sevn", "hive", "gdl:babel", "analysis", "tree"]
+)
 def test_no_page_has_serious_findings_of_accessibility(table, place, theme):
     axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="pip install axe-playwright-python").Axe()
     page = table.page
     if place.startswith("#"):
         page.goto(f"{table.address}{place}")
-        page.wait_for_selector("form button[type=submit]")
+        page.wait_for_selector("main h1, main h2")
     elif place in ("analysis", "tree"):
         table.open("tictactoe", "analysis", moves=["b2"])
         start_analysis(table)
