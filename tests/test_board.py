@@ -4,7 +4,6 @@ import itertools
 import json
 import random
 import re
-from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
@@ -12,6 +11,7 @@ import pytest
 import ludus
 from ludus.board import Board, Cell, Hand, Piece, board_json, board_of, grid, svg, why_not
 from ludus.errors import BadPosition, BrokenGame
+from tests.guide import write_chomp
 
 DRAWN = {
     "connect4": {},
@@ -161,40 +161,18 @@ def test_a_described_game_gets_a_board_from_its_rules():
     assert all(move["touches"] == [] for move in babel["moves"])
 
 
-def test_a_game_without_a_drawing_is_shown_as_its_text(guide_game):
-    position = ludus.make(str(guide_game(drawn=False)), rows=2, columns=2).start()
+def test_a_game_without_a_drawing_is_shown_as_its_text(tmp_path):
+    position = ludus.make(str(write_chomp(tmp_path, drawn=False)), rows=2, columns=2).start()
     assert board_of(position).notes == [" 2 # #", " 1 # #", "   a b"]
 
 
-def test_the_example_of_the_documentation_draws_the_game_of_the_guide(guide_game):
-    position = ludus.make(str(guide_game(drawn=True)), rows=2, columns=3).start().play("c1")
+def test_the_example_of_the_documentation_draws_the_game_of_the_guide(tmp_path):
+    position = ludus.make(str(write_chomp(tmp_path)), rows=2, columns=3).start().play("c1")
     board = board_json(position)
     assert [cell["id"] for cell in board["cells"]] == ["a2", "b2", "c2", "a1", "b1", "c1"]
     assert {piece["cell"] for piece in board["pieces"]} == {"a2", "b2", "a1", "b1"}
     assert board["last"] == ["c1"]
     assert [move["touches"] for move in board["moves"]] == [[["a1"]], [["b1"]], [["a2"]], [["b2"]]]
-
-
-@pytest.fixture
-def guide_game(tmp_path):
-    """Writes the game of docs/writing-a-game.md, with the lines of docs/board.md or without them."""
-    docs = Path(__file__).parent.parent / "docs"
-    file = r"<!-- file: chomp.py -->\n```python\n(.*?)```"
-    parts = re.findall(file, (docs / "writing-a-game.md").read_text(), re.DOTALL)
-    (drawing,) = re.findall(r"<!-- drawing -->\n```python\n(.*?)```", (docs / "board.md").read_text(), re.DOTALL)
-
-    def write(drawn):
-        rules, functions, game, *others = parts
-        if drawn:
-            rules = rules.replace(
-                "from ludus import Game\n", "from ludus import Game\nfrom ludus.board import Board, Piece, grid\n"
-            )
-            game += f"\n{drawing}"
-        path = tmp_path / "chomp.py"
-        path.write_text("\n\n".join([rules, functions, game, *others]))
-        return path
-
-    return write
 
 
 class Drawn:

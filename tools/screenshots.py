@@ -90,12 +90,20 @@ def panels(page: Page, address: str, theme: str, device: str) -> None:
     page.reload()
     page.wait_for_selector("form button[type=submit]")
     picture(page, "lobby", theme, device)
+    page.locator("select[name=game]").select_option("breakthrough")
+    page.get_by_text("Clock, position and more").click()
+    page.get_by_role("button", name="Set up by hand").click()
+    page.wait_for_selector('.setup [data-cell="a1"]')
+    picture(page, "setup", theme, device)
     request = {"game": "connect4", "seats": ["human", "human"], "moves": list("ddddce")}
     show(page, address, theme, request, "/analysis")
     page.locator("#panel-analysis").get_by_role("button", name="Analyse", exact=True).click()
     page.wait_for_selector(".analysis-bars tr.best", timeout=120_000)
     page.wait_for_function("() => /[kM] simulations/.test(document.querySelector('.analysis-summary').textContent)")
-    page.locator("#panel-analysis").scroll_into_view_if_needed()
+    if device == "phone":
+        page.locator("#panel-analysis").scroll_into_view_if_needed()
+    else:
+        page.evaluate("scrollTo(0, 0)")
     picture(page, "analysis", theme, device)
     page.locator("#tab-tree").click()
     page.locator(".tree-row[aria-level='2'] .twist").first.click()

@@ -13,6 +13,7 @@ import pytest
 import ludus
 from ludus.runs.config import Config, with_settings
 from ludus.runs.run import Run, detached
+from tests.guide import write_chomp
 from tests.web.browsing import Table
 
 CHROMIUM = next(
@@ -24,23 +25,12 @@ ARGUMENTS = [
 ]
 TIMEOUT = 20_000
 """Milliseconds that a test waits for something to appear in the page."""
-DOCS = Path(__file__).parent.parent.parent / "docs"
 
 
 @pytest.fixture(scope="session")
 def own_game(tmp_path_factory) -> Path:
     """A user's own file: the game of docs/writing-a-game.md with the drawing of docs/board.md."""
-    parts = re.findall(
-        r"<!-- file: chomp.py -->\n```python\n(.*?)```", (DOCS / "writing-a-game.md").read_text(), re.DOTALL
-    )
-    (drawing,) = re.findall(r"<!-- drawing -->\n```python\n(.*?)```", (DOCS / "board.md").read_text(), re.DOTALL)
-    parts[0] = parts[0].replace(
-        "from ludus import Game\n", "from ludus import Game\nfrom ludus.board import Board, Piece, grid\n"
-    )
-    parts[2] += f"\n{drawing}"
-    path = tmp_path_factory.mktemp("own") / "chomp.py"
-    path.write_text("\n\n".join(parts))
-    return path
+    return write_chomp(tmp_path_factory.mktemp("own"))
 
 
 def make_run(folder: Path) -> None:

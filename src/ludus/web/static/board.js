@@ -97,6 +97,7 @@ export class BoardView extends EventTarget {
     this.overlay([]);
     this.refresh();
     this.hint.textContent = "";
+    if (before && board.last.length && before.last.join() !== board.last.join()) this.say(`last move: ${board.last.join(" to ")}`, false);
     this.dispatchEvent(new CustomEvent("shown"));
   }
 

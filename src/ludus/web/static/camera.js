@@ -21,9 +21,9 @@ export class Camera {
 
   /** The board covers this rectangle, in cells. A view that the person has moved stays where it is. */
   frame(rectangle, isFree) {
-    const least = isFree ? 6 : 0;
-    const width = Math.max(rectangle.width, least);
-    const height = Math.max(rectangle.height, least * 0.75);
+    const [least, margin] = isFree ? [6, 0.6] : [0, 0];
+    const width = Math.max(rectangle.width + margin, least);
+    const height = Math.max(rectangle.height + margin, least * 0.75);
     this.home = {
       x: UNIT * (rectangle.left - (width - rectangle.width) / 2),
       y: UNIT * (rectangle.top - (height - rectangle.height) / 2),
