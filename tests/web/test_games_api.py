@@ -297,13 +297,12 @@ def test_damaged_files_of_games_are_no_games(tmp_path):
         assert [client.get(f"/api/games/{id * 16}").status_code for id in "abc"] == [404] * 3
 
 
-def test_hints_and_analyses_of_any_agent_end_with_their_socket(server, client):
-    id = client.new_game(game="connect4")  # the solver cannot solve it soon
+def test_a_hint_ends_with_its_socket(server, client):
+    id = client.new_game(game="connect4", options={"rows": 4, "columns": 5})
     before = server.memory.leased
     with client.open(id) as socket:
         socket.state()
-        socket.send(type="hint", agent="solver")
-        socket.send(type="analyse", agent="solver")
+        socket.send(type="hint", agent="uct:60s")
         wait_for(lambda: server.memory.leased > before)
     closed = time.monotonic()
     wait_for(lambda: server.memory.leased <= before)
