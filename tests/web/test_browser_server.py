@@ -174,3 +174,10 @@ def test_the_arena_shows_ratings_and_replays_games(server, new_page):
     page.get_by_role("button", name="Replay game 1", exact=True).click()
     page.wait_for_selector(".history li[value='0'] [aria-current]")
     assert len(moves_shown(page)) >= 5
+
+
+def test_the_interface_is_described_by_a_page_of_its_own(server, new_page):
+    page = new_page()
+    page.goto(f"{server.url}/api/docs")
+    page.wait_for_selector("text=POST /api/choose")
+    assert "The key of a game of the catalogue." in page.inner_text("#routes")

@@ -46,10 +46,6 @@ def test_a_training_is_started_watched_stopped_and_resumed(client, server):
     wait_for(lambda: client.get(f"/api/runs/first?after={done}").json()["log"], PATIENCE)
     client.post("/api/runs/first/stop")
     wait_for(lambda: not is_training(server.settings.runs / "first"), PATIENCE)
-    agents = client.new_game(game="tictactoe", seats=["human", "zero:first:8"])
-    with client.open(agents) as socket:
-        socket.play("b2")
-        assert socket.state(lambda state: state["ply"] == 2)["history"][1]["by"] == ["zero:first:8"]
 
 
 def test_wrong_trainings_are_refused_or_say_why_they_failed(client):
@@ -91,12 +87,9 @@ def test_agents_join_a_running_arena(client):
 
     wait_for(lambda: labels() == {"random", "uct:20"}, PATIENCE)
     assert client.post("/api/arena/agents", {"agents": ["zero:../x"]}).status_code == 400
-    assert client.post("/api/arena/agents", {"agents": ["greedy:nonsense"]}).status_code == 200
-    assert client.post("/api/arena/stop").status_code in (200, 400)
-    wait_for(lambda: not client.get("/api/arena").json()["arena"]["running"], PATIENCE)
-    client.post("/api/arena/start", {**start, "agents": ["uct:20", "uct:40"]})
+    assert client.post("/api/arena/agents", {"agents": ["uct:40"]}).status_code == 200
     wait_for(lambda: "uct:40" in labels(), PATIENCE)
-    client.post("/api/arena/stop")
+    assert client.post("/api/arena/stop").status_code == 200
     wait_for(lambda: not client.get("/api/arena").json()["arena"]["running"], PATIENCE)
 
 

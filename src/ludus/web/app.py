@@ -99,6 +99,10 @@ def make_app(settings: WebSettings) -> FastAPI:
     async def index() -> FileResponse:
         return FileResponse(STATIC / "index.html", headers={"cache-control": "no-cache"})
 
+    @app.get("/api/docs", include_in_schema=False)
+    async def description() -> FileResponse:
+        return FileResponse(STATIC / "api.html", headers={"cache-control": "no-cache"})
+
     app.mount("/static", Unchanged(directory=STATIC))
     app.add_middleware(Guard, settings=settings)
     return app

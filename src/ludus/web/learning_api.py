@@ -32,7 +32,7 @@ WITH_PATHS = ("initial_run", "evaluation_positions")
 class Training(Body):
     """A new training."""
 
-    name: str = Field(pattern=NAME.pattern, max_length=80, description="The name of the new run.")
+    name: str = Field(max_length=80, description="The name of the new run: letters, digits, dots, dashes.")
     game: str = Field(max_length=200, description="The key of a game of the catalogue.")
     options: Options = Field(default={}, max_length=32)
     minutes: float = Field(10, gt=0, le=60 * 24 * 30)
@@ -146,6 +146,8 @@ def _ratings(folder: Path) -> list[dict[str, Any]]:
 
 
 def _start(server: Server, body: Training) -> None:
+    if not NAME.fullmatch(body.name):
+        raise BadOption("the name of a run needs 1 to 80 letters, digits, dots, dashes or underscores")
     folder = server.settings.runs / body.name
     if folder.exists():
         raise BadOption(f"there is a run called {body.name}: resume it, or choose another name")

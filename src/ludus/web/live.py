@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 from collections.abc import Callable
 from concurrent.futures import Executor
@@ -40,7 +41,7 @@ class Outbox:
         """Send a message, as JSON. Of a type of which only the newest counts, an older one that waits is dropped."""
         text = json.dumps(message, allow_nan=False, default=_plain)
         kind = message["type"]
-        if not self._loop.is_closed():
+        with contextlib.suppress(RuntimeError):  # the server has ended
             self._loop.call_soon_threadsafe(
                 self._put, (kind, message.get("player")) if kind == "thinking" else kind, text
             )

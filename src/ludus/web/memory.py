@@ -1,8 +1,8 @@
 """The memory bound for the trees of all agents together.
 
-An agent leases memory before it searches. The lease is large while few agents search, and shrinks down to a 64th of the
-bound, so that 64 agents can always think at once; further ones wait. The trees of agents that do not search are dropped
-when others need the memory, the longest idle first.
+An agent leases memory before it searches. A quarter of the bound is reserved in equal parts, so that 64 agents can
+always think at once; further ones wait. A lease gets a quarter of what is free of the rest, so it is large while few
+agents search. The trees of agents that do not search are dropped when others need the memory, the longest idle first.
 """
 
 from __future__ import annotations
@@ -83,14 +83,15 @@ class TreeMemory:
                 self._change.notify_all()
 
     def _grant(self, agent: Any, is_cancelled: Callable[[], bool], budget: Budget | None) -> _Lease:
-        least = self.total // LEASES
+        least = self.total // (4 * LEASES)
         wanted = min(agent.memory, self.total // 4)
         if isinstance(agent, SearchAgent) and budget is not None and budget.simulations is not None:
             wanted = min(wanted, SEARCHES_KEPT * budget.simulations * NODE_BYTES + (1 << 20))
         while True:
             free = self.total - self._sum()
-            size = min(wanted, max(least, free // 4))
-            if size <= free:
+            reserved = least * max(0, LEASES - len(self._leases) - 1)
+            size = min(wanted, max(least, (free - reserved) // 4))
+            if size <= free and len(self._leases) < LEASES:
                 break
             if not self._drop_idle():
                 self._change.wait(POLL)

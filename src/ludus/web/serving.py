@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
+import signal
 import socket
 import threading
 import webbrowser
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import uvicorn
 from fastapi import FastAPI
@@ -21,13 +23,30 @@ def serve(settings: WebSettings, open_browser: bool, tell: Callable[[str], objec
     port = listener.getsockname()[1]
     settings = WebSettings(**{**vars(settings), "port": port})
     address = address_of(settings)
-    server = uvicorn.Server(server_config(make_app(settings)))
+    server = QuietServer(server_config(make_app(settings)))
     tell(f"Ludus is at {address}  (Ctrl-C ends it)")
     if open_browser:
         opening = threading.Timer(0.5, webbrowser.open, [address])
         opening.daemon = True
         opening.start()
     server.run(sockets=[listener])
+
+
+class QuietServer(uvicorn.Server):
+    """Ends at Ctrl-C without an exception; a second Ctrl-C does not wait for connections."""
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+        caught = (signal.SIGINT, signal.SIGTERM)
+        before = {number: signal.signal(number, self.handle_exit) for number in caught}
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
 
 
 def server_config(app: FastAPI) -> uvicorn.Config:
