@@ -15,6 +15,7 @@ from ludus.errors import BadPosition, LudusWarning, UnknownGame
 from ludus.game import convert_options, require
 from ludus.gdl import rules as gdl_rules
 from ludus.gdl.checks import Problem
+from ludus.gdl.circuit import build_circuit
 from ludus.gdl.described import GAMES, MOST_LONGEST, DescribedGame
 from ludus.gdl.grounding import CannotGround, Ground, ground
 from ludus.gdl.kif import BadDescription, decode, names_of, shorten, show
@@ -202,6 +203,7 @@ def rules_of(network: Network, actions: dict[Term, int], longest: int, grid: Gri
         input_of[role, actions[move]] = number
     goals = [goal for each in network.goals for goal in each]
     facts = np.packbits(network.initial, bitorder="little")
+    circuit = build_circuit(network)
     return GdlRules(
         network.kinds,
         network.starts,
@@ -218,6 +220,9 @@ def rules_of(network: Network, actions: dict[Term, int], longest: int, grid: Gri
         input_of,
         facts,
         shown_at(network, grid),
+        *circuit.arrays,
+        np.zeros(len(network.bases) + len(flat) + len(network.kinds), np.uint8),
+        int(circuit.has_goals),
         network.terminal,
         len(network.bases),
         len(network.bases) + len(flat),
