@@ -6,6 +6,8 @@ circuit has a simplified copy of the network for each mode, with equal gates mer
 gate. A description without such facts has one mode.
 
 Nodes are numbered facts, moves, gates, outputs; each group begins at a multiple of 64, because a node is a bit. A gate
+Where a single role can choose in a mode, each of its moves has a list of *effects*: the facts that it may change, and the
+literals that say whether they are true afterwards. Elsewhere moves are nodes whose flips reach the next facts. A gate
 or output has a counter that is 0 if all literals of an AND are true, or if no literal of an OR is. When the counter
 becomes 0 or stops being 0, the node *flips* and its consumers' counters change. Outputs have no consumers: their bits
 are the results (see the layout in `Circuit`). ludus.gdl.propagate evaluates the circuit.
@@ -13,16 +15,19 @@ are the results (see the layout in `Circuit`). ludus.gdl.propagate evaluates the
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ludus.gdl.network import AND, FALSE, OR, TRUE, Network
+from ludus.gdl.network import AND, FALSE, TRUE, Network
 
 MAX_MODES = 8
 MAX_INPUTS = 30_000
 """The most literals of a gate: its counter has 16 bits."""
+MAX_EFFECTS = 24
+"""Moves change facts directly if they change at most this number on average."""
 MAX_GOAL_SHARE = 0.5
 """Goals are evaluated at the end of a game instead if they need more extra gates than this share of the others."""
 
@@ -34,7 +39,8 @@ class Circuit:
     `work` begins with the current facts and moves, one bit each. The flips that are not propagated yet follow, one bit
     for each fact, move and gate; then the outputs, one block for each mode.
     A block of outputs has the legal moves of each role, the next facts, and last whether the game is over, followed by
-    the goals. Each of these groups begins with a new word.
+    the goals. Each of these groups begins with a new word. The outputs that effects look at come last; the first of
+    them is always 1.
     """
 
     consumers: np.ndarray
@@ -58,6 +64,12 @@ class Circuit:
     """uint64 [modes, words]: facts that can change when a move is made, without the cyclic ones."""
     forced: np.ndarray
     """int32 [modes, roles]: the input that is a role's only legal move in all positions of a mode, or -1."""
+    effects: np.ndarray
+    """int32 [n, 2]: a fact, and the bit of `work` that it becomes equal to, times 2; plus 1 if it becomes the opposite."""
+    effect_starts: np.ndarray
+    """int32 [modes, inputs + 1]: where the effects of a move begin."""
+    effect_roles: np.ndarray
+    """int32 [modes]: the role whose moves have effects; -1 if the moves of a mode are nodes."""
     has_goals: bool
     """False: goals are not among the outputs."""
 
@@ -75,6 +87,9 @@ class Circuit:
             self.mode_after,
             self.changing,
             self.forced,
+            self.effects,
+            self.effect_starts,
+            self.effect_roles,
         )
 
 
@@ -82,11 +97,12 @@ def words_for(bits: int) -> int:
     return (bits + 63) >> 6
 
 
-def build_circuit(network: Network) -> Circuit | None:
-    """The circuit of a network; None if its gates depend on each other or have too many inputs."""
-    if len(network.loops) or (len(network.kinds) and np.diff(network.starts).max() > MAX_INPUTS):
-        return None
-    return _Maker(network).make()
+def build_circuit(network: Network) -> Circuit:
+    """The circuit of a network; one without modes if gates depend on each other or have too many inputs."""
+    maker = _Maker(network)
+    if len(network.loops) or max(map(len, (literals for _, literals in maker.rows)), default=0) > MAX_INPUTS:
+        return maker.nothing()
+    return maker.make()
 
 
 # --- modes ------------------------------------------------------------------------------------------------------------
@@ -212,6 +228,9 @@ class _Maker:
         self.kinds: list[int] = []
         self.inputs_of: list[tuple[int, ...]] = []
         self.known: dict[tuple[int, tuple[int, ...]], int] = {}
+        self.effects: list[dict[int, list[tuple[int, int]]]] = []
+        """By mode and input: the facts that change, and their literals afterwards."""
+        self.effect_roles: list[int] = []
         self.rows = list(
             zip(
                 network.kinds.tolist(),
@@ -219,6 +238,16 @@ class _Maker:
                 strict=True,
             )
         )
+
+        self.gates_of: dict[int, list[int]] = {}
+        """By node: the gates for the next facts that look at it."""
+        for gate in range(int(network.stretches[2]), int(network.stretches[3])):
+            for literal in self.rows[gate][1]:
+                self.gates_of.setdefault(literal >> 1, []).append(gate)
+        self.facts_of: dict[int, list[int]] = {}
+        """By node: the next facts that it decides."""
+        for base, literal in enumerate(network.next.tolist()):
+            self.facts_of.setdefault(literal >> 1, []).append(base)
 
     def gate(self, kind: int, literals: Iterable[int]) -> int:
         neutral, absorbing = (TRUE, FALSE) if kind == AND else (FALSE, TRUE)
@@ -258,6 +287,19 @@ class _Maker:
             goal_outputs = [[] for _ in modes]
         return self._flatten(modes, after, forced, outputs, goal_outputs, has_goals)
 
+    def nothing(self) -> Circuit:
+        """A circuit without modes, whose other arrays are never looked at."""
+        self.effects, self.effect_roles = [{}], [-1]
+        circuit = self._flatten(
+            [{}],
+            [0],
+            np.full((1, self.roles), -1, np.int32),
+            [[FALSE] * (self.input_starts[-1] + self.bases + 1)],
+            [[]],
+            False,
+        )
+        return replace(circuit, mode_after=circuit.mode_after[:0])
+
     def _mode(
         self, mode: dict[int, bool], plain: dict[int, int], forced: np.ndarray
     ) -> tuple[list[int], list[int], int, dict[int, int]]:
@@ -275,11 +317,76 @@ class _Maker:
             for i in range(begin, end):
                 if legal[i] == FALSE or only:
                     place[self.bases + i] = TRUE if only and i == possible[0] else FALSE
+        terminal = self._moved(network.terminal, place, plain)
+        choosing = []
+        for role in range(self.roles):
+            inputs = range(self.input_starts[role], self.input_starts[role + 1])
+            if any(self.bases + i not in place for i in inputs):
+                choosing.append(role)
+        effects = self._effects(place, plain, choosing[0], legal, mode) if len(choosing) == 1 else None
+        if effects is not None:
+            self.effects.append(effects)
+            self.effect_roles.append(choosing[0])
+            return legal, [2 * base for base in range(self.bases)], terminal, place
+        self.effects.append({})
+        self.effect_roles.append(-1)
         self._copy(place, plain, int(network.stretches[2]), int(network.stretches[3]))
         following = [self._moved(literal, place, plain) for literal in network.next.tolist()]
-        for base in mode:
-            following[base] = FALSE
-        return legal, following, self._moved(network.terminal, place, plain), place
+        return legal, following, terminal, place
+
+    def _effects(
+        self, place: dict[int, int], plain: dict[int, int], role: int, legal: list[int], mode: dict[int, bool]
+    ) -> dict[int, list[tuple[int, int]]] | None:
+        """By input of the only role that chooses: its effects; None if they are many."""
+        network = self.network
+        inputs = range(self.input_starts[role], self.input_starts[role + 1])
+        no_move = place | {self.bases + i: FALSE for i in inputs}
+        self._copy(no_move, plain, int(network.stretches[2]), int(network.stretches[3]))
+        following = network.next.tolist()
+        idle = {
+            base: self._moved(literal, no_move, plain) for base, literal in enumerate(following) if base not in mode
+        }
+        changing = {base for base, literal in idle.items() if literal != 2 * base}
+        found: dict[int, list[tuple[int, int]]] = {}
+        for i in inputs:
+            if legal[i] == FALSE:
+                continue
+            moved = self._gates_after(self.bases + i, no_move, plain)
+            touched = changing | {base for node in moved for base in self.facts_of.get(node, ())}
+            each = []
+            for base in sorted(touched - mode.keys()):
+                node = following[base] >> 1
+                literal = moved[node] ^ (following[base] & 1) if following[base] >= 0 and node in moved else idle[base]
+                if literal != 2 * base:
+                    each.append((base, literal))
+            found[i] = each
+        if sum(map(len, found.values())) > MAX_EFFECTS * max(1, len(found)):
+            return None
+        return found
+
+    def _gates_after(self, node: int, no_move: dict[int, int], plain: dict[int, int]) -> dict[int, int]:
+        """The literals of a move that is made and of the gates that it changes; the other moves are not made."""
+        offset = self.bases + self.input_starts[-1]
+        moved = {node: TRUE}
+        waiting = list(self.gates_of.get(node, ()))
+        heapq.heapify(waiting)
+        while waiting:
+            gate = heapq.heappop(waiting)
+            if offset + gate in moved:
+                continue
+            kind, literals = self.rows[gate]
+            inner = [
+                moved[literal >> 1] ^ (literal & 1)
+                if literal >= 0 and literal >> 1 in moved
+                else self._moved(literal, no_move, plain)
+                for literal in literals
+            ]
+            now = self.gate(kind, inner)
+            if now != self._moved(2 * (offset + gate), no_move, plain):
+                moved[offset + gate] = now
+                for each in self.gates_of.get(offset + gate, ()):
+                    heapq.heappush(waiting, each)
+        return moved
 
     def _goals(self, place: dict[int, int], plain: dict[int, int], mode: dict[int, bool]) -> list[int]:
         stretches = self.network.stretches.tolist()
@@ -341,6 +448,14 @@ class _Maker:
                     wanted.append((at + 64 * block[self.roles] + base, literal))
             for i, literal in enumerate([literals[-1], *extra]):
                 wanted.append((at + 64 * block[-1] + i, literal))
+        seen = {literal & ~1 for each in self.effects for effects in each.values() for _, literal in effects}
+        self.looked_at = {TRUE & ~1: 64 * block_words * len(modes)}
+        """By positive literal: the output that effects look at."""
+        wanted.append((self.looked_at[TRUE & ~1], TRUE))
+        for literal in sorted(seen):
+            if literal >= 0:
+                self.looked_at[literal] = wanted[-1][0] + 1
+                wanted.append((wanted[-1][0] + 1, literal))
         return self._arrays(modes, after, forced, wanted, changing, block, block_words, has_goals)
 
     def _arrays(
@@ -377,7 +492,7 @@ class _Maker:
         place = {gate: self.first_gate + i for i, gate in enumerate(inner)}
         first_output = self.first_gate + 64 * words_for(len(inner))
         place |= {gate: first_output + output for gate, output in merged.items()}
-        nodes = first_output + 64 * block_words * len(modes)
+        nodes = first_output + 64 * (block_words * len(modes) + words_for(len(self.looked_at)))
 
         # Values in the initial position; a node's bit is 1 if its counter is not 0.
         bits = np.zeros(nodes, np.bool_)
@@ -430,6 +545,18 @@ class _Maker:
             facts[0, base] = True
             for number, mode in enumerate(modes):
                 facts[number + 1, base] = mode[base]
+        effects: list[tuple[int, int]] = []
+        effect_starts = []
+        for each in self.effects:
+            effect_starts.append([])
+            for i in range(self.input_starts[-1]):
+                effect_starts[-1].append(len(effects))
+                for base, literal in each.get(i, ()):
+                    # FALSE is the opposite of the output that is always 1.
+                    opposite = literal == FALSE if literal < 0 else literal & 1
+                    bit = 64 * outputs_at + self.looked_at[literal & ~1]
+                    effects.append((base, 2 * bit + opposite))
+            effect_starts[-1].append(len(effects))
         return Circuit(
             consumers=np.array([edge for _, edge in edges], np.uint32),
             consumer_starts=np.searchsorted(sources, np.arange(first_output + 1)).astype(np.int32),
@@ -450,6 +577,9 @@ class _Maker:
             mode_after=np.array(after, np.int32),
             changing=np.stack([_words(row) for row in changing]),
             forced=forced,
+            effects=np.array(effects, np.int32).reshape(-1, 2),
+            effect_starts=np.array(effect_starts, np.int32),
+            effect_roles=np.array(self.effect_roles, np.int32),
             has_goals=has_goals,
         )
 
@@ -459,4 +589,4 @@ def _words(bits: np.ndarray) -> np.ndarray:
     return np.packbits(bits, bitorder="little").view(np.uint64)
 
 
-__all__ = ["OR", "Circuit", "build_circuit", "find_modes"]
+__all__ = ["Circuit", "build_circuit", "find_modes"]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib.util
+import math
+import time
 import warnings
 from pathlib import Path
 from random import Random
@@ -32,6 +34,12 @@ from ludus.sources import Source, read_source
 
 SAMPLE_GAMES, SAMPLES = 20, 2000
 """Random games, and positions from them at most, that show which properties of a game are worth a proof."""
+
+
+TIMED = 60
+"""Positions, of random games from the start, on which two ways of evaluation are compared."""
+CIRCUIT_MERIT = 1.5
+"""The circuit may take this much longer for single positions: playouts go on with it from one position to the next."""
 
 
 class SlowGame(LudusWarning):
@@ -110,7 +118,9 @@ class GdlGame(DescribedGame):
                 self.places = np.array([spots], np.int32)
         self.simultaneous = self.players > 1
         self.compile()  # some thousand plies in plain Python would take seconds
-        self.proven = prove(network, self._samples())
+        samples = self._samples()
+        self._choose_evaluation(samples)
+        self.proven = prove(network, samples)
         self.simultaneous, self.zero_sum = not self.proven.in_turn, self.proven.zero_sum
 
     def _samples(self) -> Samples:
@@ -129,6 +139,31 @@ class GdlGame(DescribedGame):
                     position = position.play(choose.choice(position.actions_of(position.to_move)))
             zero_sum = zero_sum and abs(sum(position.values)) < 1e-6
         return Samples(np.array(facts, np.bool_).reshape(-1, len(self.network.bases)), in_turn, zero_sum)
+
+    def _choose_evaluation(self, samples: Samples) -> None:
+        """Sweep the network in each step if the circuit takes much longer to look at positions of a random game."""
+        if not len(self.rules.mode_after):
+            return
+        swept = self.rules._replace(mode_after=self.rules.mode_after[:0])
+        facts = np.packbits(samples.facts[:TIMED], axis=1, bitorder="little")
+        states = np.zeros((len(facts), facts_bytes(self.rules) + 3), np.uint8)
+        states[:, : facts.shape[1]] = facts
+        if self._time_to_look(swept, states) * CIRCUIT_MERIT < self._time_to_look(self.rules, states):
+            self.rules = swept
+
+    def _time_to_look(self, rules: GdlRules, states: np.ndarray) -> float:
+        """Seconds for the legal moves in all states, at best of three times."""
+        from ludus import native
+
+        values, counts = np.zeros(self.players, np.float32), np.zeros(self.players, np.int32)
+        actions = np.zeros((self.players, self.most_legal), np.int32)
+        best = math.inf
+        for _ in range(3):
+            began = time.perf_counter()
+            for i in range(len(states)):
+                native.STEPPING["inspect"](rules, states[i : i + 1], values, actions, counts)
+            best = min(best, time.perf_counter() - began)
+        return best
 
     def options_in_use(self) -> dict[str, Any]:
         return {"longest": self.longest, "reasoner": False}

@@ -136,26 +136,35 @@ def ranked_move(rules, work, mode, role, rank):
     return rules.input_starts[role] + 64 * (w - first) + lowest(word)
 
 
-def make_move(rules, work, number):
-    """Make a move (an input); it takes effect in `advance`."""
-    bit = ONE << np.uint64(number & 63)
-    work[rules.places[MOVES] + (number >> 6)] ^= bit
-    work[rules.places[FLIPS] + rules.places[MOVES] + (number >> 6)] ^= bit
+def make_move(rules, work, mode, role, number):
+    """Make a move (an input) of a role; it takes effect in `advance`."""
+    if rules.effect_roles[mode] == role:
+        flips = rules.places[FLIPS]
+        for i in range(rules.effect_starts[mode, number], rules.effect_starts[mode, number + 1]):
+            fact, source = rules.effects[i, 0], rules.effects[i, 1]
+            after = (work[source >> 7] >> np.uint64((source >> 1) & 63)) ^ np.uint64(source & 1)
+            changes = ((work[fact >> 6] >> np.uint64(fact & 63)) ^ after) & ONE
+            work[flips + (fact >> 6)] |= changes << np.uint64(fact & 63)
+    elif rules.forced[mode, role] < 0:
+        bit = ONE << np.uint64(number & 63)
+        work[rules.places[MOVES] + (number >> 6)] ^= bit
+        work[rules.places[FLIPS] + rules.places[MOVES] + (number >> 6)] ^= bit
 
 
 def advance(rules, work, counters, mode):
     """Go to the position after the moves that were made; returns its mode."""
-    propagate(rules.consumers, rules.consumer_starts, rules.places, work, counters)
     moves, flips = rules.places[MOVES], rules.places[FLIPS]
-    following = block_of(rules, mode) + rules.block[rules.block.size - 2]
     after = rules.mode_after[mode]
+    if rules.effect_roles[mode] < 0:
+        propagate(rules.consumers, rules.consumer_starts, rules.places, work, counters)
+        following = block_of(rules, mode) + rules.block[rules.block.size - 2]
+        for w in range(moves):
+            work[flips + w] = (work[following + w] ^ work[w]) & rules.changing[mode, w]
+        for w in range(moves, flips):  # the moves are taken back together with the change of facts
+            work[flips + w] = work[w]
+            work[w] = np.uint64(0)
     for w in range(moves):
-        changed = (work[following + w] ^ work[w]) & rules.changing[mode, w]
-        work[flips + w] = changed
-        work[w] ^= changed | (rules.mode_facts[mode + 1, w] ^ rules.mode_facts[after + 1, w])
-    for w in range(moves, flips):  # the moves are taken back together with the change of facts
-        work[flips + w] = work[w]
-        work[w] = np.uint64(0)
+        work[w] ^= work[flips + w] | (rules.mode_facts[mode + 1, w] ^ rules.mode_facts[after + 1, w])
     propagate(rules.consumers, rules.consumer_starts, rules.places, work, counters)
     return after
 
@@ -220,7 +229,7 @@ def finish_randomly(rules, state, mode, random, values):
             elif role == status:
                 rank = below(random, count)
             if rules.forced[mode, role] < 0:
-                make_move(rules, work, ranked_move(rules, work, mode, role, rank))
+                make_move(rules, work, mode, role, ranked_move(rules, work, mode, role, rank))
         mode = advance(rules, work, counters, mode)
     if rules.has_goals:
         read_goals(rules, work, mode, values)

@@ -55,6 +55,9 @@ class GdlRules(NamedTuple):
     mode_after: Any  # int32 [modes]
     changing: Any  # uint64 [modes, words]
     forced: Any  # int32 [modes, roles]
+    effects: Any  # int32 [n, 2]
+    effect_starts: Any  # int32 [modes, inputs + 1]
+    effect_roles: Any  # int32 [modes]
     blank: Any  # uint8 [nodes of the network]: zeros
     has_goals: int  # 1: the circuit has the goals
     terminal: int  # literal
@@ -175,9 +178,9 @@ def play(rules, state, action):
         set_facts(rules, state, work, counters)
         for role in range(rules.input_starts.size - 1):
             if role == mover:
-                circuit.make_move(rules, work, rules.input_of[role, action])
+                circuit.make_move(rules, work, mode, role, rules.input_of[role, action])
             elif rules.forced[mode, role] < 0:
-                circuit.make_move(rules, work, circuit.ranked_move(rules, work, mode, role, 0))
+                circuit.make_move(rules, work, mode, role, circuit.ranked_move(rules, work, mode, role, 0))
         advance_circuit(rules, state, work, counters, mode)
         return
     values = take_copy(rules.blank)
@@ -199,7 +202,7 @@ def play_together(rules, state, actions):
         work, counters = take_copy(rules.work), take_copy(rules.counters)
         set_facts(rules, state, work, counters)
         for role in range(rules.input_starts.size - 1):
-            circuit.make_move(rules, work, rules.input_of[role, actions[role]])
+            circuit.make_move(rules, work, mode, role, rules.input_of[role, actions[role]])
         advance_circuit(rules, state, work, counters, mode)
         return
     values = take_copy(rules.blank)
