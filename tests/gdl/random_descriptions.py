@@ -14,6 +14,7 @@ import numpy as np
 
 from ludus.gdl import plans, propagate
 from ludus.gdl import rules as network_rules
+from ludus.gdl.circuit import build_circuit
 from ludus.gdl.game import action_terms, roles_of, rules_of
 from ludus.gdl.grounder import ground_text
 from ludus.gdl.grounding import Translator, expand, read_ground, ways_to_ground
@@ -242,8 +243,9 @@ class ByNetwork:
         grounded = read_ground(io.BytesIO(ground_text(program)), translator)
         self.roles = roles_of(description, grounded, order)
         self.network = build_network(grounded, self.roles, order)
+        wide = build_network(grounded, self.roles, order, factored=False)
         terms = action_terms(self.network)
-        self.rules = rules_of(self.network, {term: i for i, term in enumerate(terms)}, 1000, None)
+        self.rules = rules_of(self.network, {term: i for i, term in enumerate(terms)}, 1000, None, build_circuit(wide))
         self.inputs = [(role, move) for role, moves in enumerate(self.network.inputs) for move in moves]
 
     def initial(self):

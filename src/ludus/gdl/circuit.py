@@ -458,6 +458,27 @@ class _Maker:
                 wanted.append((wanted[-1][0] + 1, literal))
         return self._arrays(modes, after, forced, wanted, changing, block, block_words, has_goals)
 
+    def _order(self, needed: list[bool]) -> list[int]:
+        """Needed gates in topological order, those with few inputs early: they flip often, and share words then."""
+        missing, users = {}, {}
+        for gate in range(len(self.kinds)):
+            if needed[gate]:
+                sources = [(each >> 1) - self.first_gate for each in self.inputs_of[gate]]
+                missing[gate] = sum(source >= 0 for source in sources)
+                for source in sources:
+                    users.setdefault(source, []).append(gate)
+        ready = [(len(self.inputs_of[gate]), gate) for gate, count in missing.items() if not count]
+        heapq.heapify(ready)
+        order = []
+        while ready:
+            _, gate = heapq.heappop(ready)
+            order.append(gate)
+            for user in users.get(gate, ()):
+                missing[user] -= 1
+                if not missing[user]:
+                    heapq.heappush(ready, (len(self.inputs_of[user]), user))
+        return order
+
     def _arrays(
         self,
         modes: list[dict[int, bool]],
@@ -488,7 +509,7 @@ class _Maker:
             gate = (literal >> 1) - self.first_gate
             if literal >= 0 and gate >= 0 and uses[gate] == 1:
                 merged[gate] = output
-        inner = [gate for gate in range(len(self.kinds)) if needed[gate] and gate not in merged]
+        inner = [gate for gate in self._order(needed) if gate not in merged]
         place = {gate: self.first_gate + i for i, gate in enumerate(inner)}
         first_output = self.first_gate + 64 * words_for(len(inner))
         place |= {gate: first_output + output for gate, output in merged.items()}

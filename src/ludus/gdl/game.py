@@ -17,7 +17,7 @@ from ludus.errors import BadPosition, LudusWarning, UnknownGame
 from ludus.game import convert_options, require
 from ludus.gdl import rules as gdl_rules
 from ludus.gdl.checks import Problem
-from ludus.gdl.circuit import build_circuit
+from ludus.gdl.circuit import Circuit, build_circuit
 from ludus.gdl.described import GAMES, MOST_LONGEST, DescribedGame
 from ludus.gdl.grounding import CannotGround, Ground, ground
 from ludus.gdl.kif import BadDescription, decode, names_of, shorten, show
@@ -98,11 +98,11 @@ class GdlGame(DescribedGame):
         self.longest = given["longest"]
         require(0 < self.longest <= MOST_LONGEST, f"{self.name}: longest must be from 1 to {MOST_LONGEST}")
         require(not given["reasoner"], f"{self.name}: reasoner must be no for a game on a network")
-        self.network = network_of(self.description)
+        self.network, wide = networks_of(self.description)
         self.terms = action_terms(self.network)
         self.actions_by_term = {term: action for action, term in enumerate(self.terms)}
         self.grid = find_grid(self.description, self.network.bases, self.terms)
-        return rules_of(self.network, self.actions_by_term, self.longest, self.grid)
+        return rules_of(self.network, self.actions_by_term, self.longest, self.grid, build_circuit(wide))
 
     def setup(self) -> None:
         network = self.network
@@ -205,14 +205,14 @@ generic.register(GdlRules, gdl_rules.__dict__)
 # --- from a description to arrays -----------------------------------------------------------------------------------
 
 
-def network_of(description: Description) -> Network:
-    """The network of a valid description."""
+def networks_of(description: Description) -> tuple[Network, Network]:
+    """The network of a valid description, for sweeps, and the same with wide gates, for a circuit."""
     if importlib.util.find_spec("clingo") is None:
         raise UnknownGame("games in GDL need clingo: pip install clingo (or, much slower, the option reasoner=yes)")
     order = names_of(description.text)
     grounded = ground(description)
     roles = roles_of(description, grounded, order)
-    return build_network(grounded, roles, order)
+    return build_network(grounded, roles, order), build_network(grounded, roles, order, factored=False)
 
 
 def roles_of(description: Description, grounded: Ground, order: dict[str, int]) -> list[str]:
@@ -230,15 +230,16 @@ def action_terms(network: Network) -> list[Term]:
     return list(dict.fromkeys(move for moves in network.inputs for move in moves))
 
 
-def rules_of(network: Network, actions: dict[Term, int], longest: int, grid: Grid | None) -> GdlRules:
-    """A network as the arrays of its rules."""
+def rules_of(
+    network: Network, actions: dict[Term, int], longest: int, grid: Grid | None, circuit: Circuit
+) -> GdlRules:
+    """A network and its circuit as the arrays of their rules."""
     flat = [(role, move) for role, moves in enumerate(network.inputs) for move in moves]
     input_of = np.full((len(network.roles), len(actions)), -1, np.int32)
     for number, (role, move) in enumerate(flat):
         input_of[role, actions[move]] = number
     goals = [goal for each in network.goals for goal in each]
     facts = np.packbits(network.initial, bitorder="little")
-    circuit = build_circuit(network)
     return GdlRules(
         network.kinds,
         network.starts,

@@ -50,7 +50,8 @@ def find_mode(rules, state):
     for mode in range(rules.mode_after.size):
         same = True
         for w in range(rules.mode_facts.shape[1]):
-            if fact_word(rules, state, w) & rules.mode_facts[0, w] != rules.mode_facts[mode + 1, w]:
+            cyclic = rules.mode_facts[0, w]
+            if cyclic and fact_word(rules, state, w) & cyclic != rules.mode_facts[mode + 1, w]:
                 same = False
         if same:
             return mode
