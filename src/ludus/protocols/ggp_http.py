@@ -140,9 +140,9 @@ def response(status: str, body: bytes) -> bytes:
     return head.encode() + body
 
 
-def read_request(connection: socket.socket, seconds: float = READ_SECONDS) -> bytes | None:
+def read_request(connection: socket.socket) -> bytes | None:
     """The message of a request: the body of a POST, or the path of a GET; None for OPTIONS."""
-    reader = _Reader(connection, seconds)
+    reader = _Reader(connection, READ_SECONDS)
     lines = reader.head().decode("latin-1").splitlines()
     method, _, rest = lines[0].partition(" ") if lines else ("", "", "")
     headers = _headers(lines[1:])

@@ -19,14 +19,19 @@ from typing import TYPE_CHECKING
 
 from ludus.agents import make_agent
 from ludus.agents.budget import Budget
+from ludus.agents.rollout import RolloutAgent, RolloutEvaluator
 from ludus.agents.search import think
+from ludus.agents.zero import ZeroAgent
 from ludus.arena.record import random_action
 from ludus.errors import LudusError
+from ludus.nets.evaluator import make_evaluator
 from ludus.rng import derived_seed
 from ludus.rules import EVERYONE
+from ludus.runs.config import Config, with_settings
 from ludus.stopping import NEVER, Deadline
 from ludus.training.events import IterationDone, Planned
-from ludus.training.planning import mean_plies
+from ludus.training.planning import mean_plies, settings_for
+from ludus.training.selfplay import LocalSelfPlay
 from ludus.training.session import train
 
 if TYPE_CHECKING:
@@ -121,11 +126,22 @@ def learn_within(
     except _NotWorthIt as error:
         tell(NotLearned(str(error)))
     if chosen.run is not None:
-        names = ["uct", f"zero:{folder}", f"rollout:{folder}"]
+        names = ["uct", f"rollout:{folder}", f"zero:{folder}"]
         left = seconds - reserve - (time.monotonic() - began)
         _choose(game, names, player, left, whole, seed, chosen)
         tell(chosen)
     return chosen
+
+
+def warm_up(game: Game) -> None:
+    """Compile, or load, the machine code for learning a game and playing it with a network."""
+    config = with_settings(Config(), settings_for(game))
+    network = config.make_network(game)
+    mean_plies(game, 1)
+    LocalSelfPlay(game, config, network, games=2, workers=1, seed=0).play(1, 2)
+    evaluator = make_evaluator(game, network, "auto")
+    for agent in (ZeroAgent(game, evaluator), RolloutAgent(game, RolloutEvaluator(game, evaluator))):
+        agent.prepare()
 
 
 # --- training ---------------------------------------------------------------------------------------------------------
@@ -213,13 +229,14 @@ def _choose(
 
 
 def _best(games: dict[str, list[float]]) -> str:
-    """The candidate with the highest mean; of equal ones the network, whose moves need no luck. Only rounds that all
-    candidates have played count."""
+    """The candidate with the highest mean, of equal ones the later in the list; UCT if there was no time for a game.
+
+    Only rounds that all candidates have played count.
+    """
     rounds = min(map(len, games.values()))
-    order = {"zero": 2, "rollout": 1, "uct": 0}
     if not rounds:
-        return next(name for name in games if _kind(name) == "zero")
-    return max(games, key=lambda name: (fmean(games[name][:rounds]), order[_kind(name)]))
+        return "uct"
+    return max(reversed(games), key=lambda name: fmean(games[name][:rounds]))
 
 
 def _rounds(game: Game, player: int | None) -> Iterator[tuple[int, int]]:

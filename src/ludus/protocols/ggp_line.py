@@ -103,10 +103,11 @@ class Line:
         self.position = self.position.play(tuple(actions) if mover == EVERYONE else actions[mover])
         self.played.append(tuple(spelled))
 
-    def play_after_gap(self, moves: Sequence[str]) -> bool:
-        """Play a joint move that is legal only if one step was missed: guess the step. False if no guess fits."""
+    def play_after_gap(self, moves: Sequence[str], player: int, answered: str) -> bool:
+        """Play a joint move that is legal only if one step was missed, and guess that step: with the move `answered` of
+        `player`, if possible. False if no guess fits."""
         position, played = self.position, list(self.played)
-        for guess in islice(self._joint_moves(), MOST_GUESSES):
+        for guess in islice(self._joint_moves(player, answered), MOST_GUESSES):
             try:
                 self.play(guess)
                 self.play(moves)
@@ -115,7 +116,9 @@ class Line:
                 self.position, self.played = position, list(played)
         return False
 
-    def _joint_moves(self) -> Iterator[tuple[str, ...]]:
-        if self.is_over:
-            return iter(())
-        return product(*(list(self.moves(player)) for player in range(len(self.roles))))
+    def _joint_moves(self, player: int, first: str) -> Iterator[tuple[str, ...]]:
+        """The legal joint moves; those in which `player` makes the move `first` come first."""
+        known = [list(self.moves(role)) for role in range(len(self.roles))]
+        mine = sorted(known[player], key=lambda move: move != first)
+        for move in mine:
+            yield from product(*([move] if role == player else each for role, each in enumerate(known)))

@@ -2,6 +2,7 @@
 
 The parent (ggp_player.py) starts it with `serve` below and sends requests:
 
+    ["warm", LEARN]                                     compile what searches need and, if LEARN, what learning needs
     ["load", FILE]                                      make the game of a description, to have it ready
     ["start", MATCH, FILE, ROLE, SECONDS, JOINT_MOVES]  begin a match after these joint moves; learn for SECONDS, if any
     ["play", MATCH, NUMBER, MOVES]                      a joint move was made, or none (null); find an answer
@@ -9,7 +10,8 @@ The parent (ggp_player.py) starts it with `serve` below and sends requests:
 
 MATCH and NUMBER are numbers that the replies repeat. A reply is one of
 
-    ["warm"]                             machine code is compiled and loaded
+    ["up"]                               the process has started
+    ["warm"]                             machine code for searches is compiled and loaded
     ["known", MATCH, ROLES]              the legal moves are known
     ["ready", MATCH]                     nothing more is to be prepared
     ["bad", MATCH, WHY]                  the rules cannot be played
@@ -73,13 +75,12 @@ def serve(requests: IO[bytes], replies: IO[bytes]) -> None:
         with lock, contextlib.suppress(OSError):  # the parent is gone: read_requests ends this process
             write_message(replies, message)
 
-    mind = Mind(send)
-    threading.Thread(target=warm_up, args=(send,), daemon=True).start()
-    read_requests(requests, mind.take)
+    send(["up"])
+    read_requests(requests, Mind(send).take)
 
 
-def warm_up(send: Send) -> None:
-    """Compile, or load, the machine code that searches need, so that no clock runs meanwhile."""
+def warm_up(send: Send, learn: bool) -> None:
+    """Compile, or load, the machine code that matches need, so that no clock runs meanwhile."""
     for name in WARM_GAMES:
         for reasoner in (False, True):
             game = make_file(GAMES / f"{name}.kif", reasoner=reasoner)
@@ -88,6 +89,11 @@ def warm_up(send: Send) -> None:
             for player in range(game.players):
                 line.moves(player)
     send(["warm"])
+    if learn:
+        from ludus.protocols import ggp_learning  # loads PyTorch
+
+        for name in WARM_GAMES:
+            ggp_learning.warm_up(make_file(GAMES / f"{name}.kif", reasoner=False))
 
 
 class Loader:
@@ -123,6 +129,8 @@ class Mind:
 
     def take(self, request: list[Any]) -> None:
         match request:
+            case ["warm", learn]:
+                threading.Thread(target=warm_up, args=(self.send, learn), daemon=True).start()
             case ["load", file]:
                 threading.Thread(target=self._load, args=(Path(file),), daemon=True).start()
             case ["start", match, file, role, seconds, joint_moves]:
@@ -169,6 +177,8 @@ class Thought:
         self.me = 0
         self.agent: Agent | None = None
         self.number = 0
+        self.latest = ""
+        """The latest answer."""
         self.version = 0
         """Raised with every new position or agent: a search of an older version ends."""
         self.ended = threading.Event()
@@ -229,7 +239,7 @@ class Thought:
         try:
             line.play(moves)
         except LudusError as error:
-            if not line.play_after_gap(moves):
+            if not line.play_after_gap(moves, self.me, self.latest):
                 self.send("lost", self.number, str(error))
                 return
         goals = line.goals if line.is_over else None
@@ -239,7 +249,12 @@ class Thought:
         assert self.line is not None
         moves = list(self.line.moves(self.me))
         if moves:
-            self.send("move", self.number, self.mind.random.choice(moves), len(moves) == 1)
+            self.tell(self.number, self.mind.random.choice(moves), len(moves) == 1)
+
+    def tell(self, number: int, move: str, done: bool) -> None:
+        """Send an answer to the PLAY of this number."""
+        self.latest = move
+        self.send("move", number, move, done)
 
     # --- preparing ----------------------------------------------------------------------------------------------------
 
@@ -288,6 +303,8 @@ class Thought:
                 line, played = self.line, list(self.line.played)
             if game is not None and line.game is not game:
                 line = Line(game, played)
+                for player in range(game.players):  # compiles what the answers need, while nobody waits for it
+                    line.moves(player)
             with self.change:
                 if self.line.played == played:  # else a joint move has arrived meanwhile
                     self.line, self.agent = line, agent
@@ -346,4 +363,4 @@ class Search:
                 action = self.thought.mind.random.choices(block.actions, block.policy)[0]
         move = self.names.get(int(action))
         if move is not None:
-            self.thought.send("move", self.number, move, done)
+            self.thought.tell(self.number, move, done)

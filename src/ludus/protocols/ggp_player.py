@@ -2,7 +2,8 @@
 
 The state of a match is taken from the joint moves in PLAY, never from what was answered. The thinking process
 (ggp_mind.py) sends a random legal move at once and better ones as it finds them; when the time is nearly up, the latest
-is the answer. If that process dies or hangs, it is started again with the joint moves so far.
+is the answer. If that process dies or hangs, it is started again with the joint moves so far, and until it answers the
+reasoner finds a legal move in this process.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import json
 import os
 import queue
+import random
 import shutil
 import sys
 import tempfile
@@ -22,7 +24,10 @@ from typing import Any
 from ludus.arena.channel import BadMessage as BadReply
 from ludus.arena.channel import Child
 from ludus.arena.processes import PROGRAM, module_path
+from ludus.errors import LudusError
+from ludus.gdl.game import game_of
 from ludus.gdl.kif import decode, shorten
+from ludus.gdl.language import read_description
 from ludus.protocols.ggp_events import (
     MatchBegun,
     MatchEnded,
@@ -33,6 +38,7 @@ from ludus.protocols.ggp_events import (
     Trouble,
     Warm,
 )
+from ludus.protocols.ggp_line import Line
 from ludus.protocols.ggp_messages import (
     ABORTED,
     BUSY,
@@ -58,8 +64,12 @@ LEARNING_MARGIN = 1.0
 """Seconds between the end of learning and the answer to START."""
 PATIENCE = 15.0
 """Seconds, beyond its clocks, after which a silent manager is taken to be gone and its match given up."""
+UP_LIMIT = 60.0
+"""Seconds in which the first thinking process should have started."""
 IDLE_LIMIT = 1.0
 """Seconds that the thinking process has to end a match; then it is killed."""
+SPARE_AFTER = 0.3
+"""The part of a clock after which a legal move is looked for in this process, if the thinking process sends none."""
 MOST_RESTARTS = 3
 """Times that the thinking process is started again during one match."""
 NO_MOVE = "nil"
@@ -102,6 +112,11 @@ class Match:
     def file(self) -> Path:
         return self.folder / "rules.kif"
 
+    @property
+    def is_pending(self) -> bool:
+        """True if the thinking process has not taken the joint move of the latest PLAY in."""
+        return self.joint is not None and len(self.played) < self.asked - 1
+
 
 class Player:
     """Answers the messages of managers, one match at a time. `answer` may be called from several threads."""
@@ -122,8 +137,10 @@ class Player:
         self._began = time.monotonic()
         self.warm = threading.Event()
         """Set when the machine code is ready."""
+        self._up = threading.Event()
         self._closed = False
         self._child = self._start_child()
+        self._up.wait(UP_LIMIT)  # else the first match would pay for it
 
     def __enter__(self) -> Player:
         return self
@@ -235,12 +252,34 @@ class Player:
                 match.joint = moves
                 self._child.send(["play", match.number, match.asked, None if moves is None else list(moves)])
             asked = match.asked
-            until = began + match.start.play_clock - margin(match.start.play_clock)
+            clock = match.start.play_clock
+            until = began + clock - margin(clock)
+            self._wait(lambda: asked in match.best or self._match is not match, began + SPARE_AFTER * clock)
+            if asked not in match.best:
+                threading.Thread(target=self._find_spare, args=(match, asked), daemon=True).start()
             self._wait(lambda: match.best.get(asked, ("", False))[1] or self._match is not match, until)
             move = match.best[asked][0] if asked in match.best else NO_MOVE
             match.answers.setdefault(asked, move)
         self._on_event(MoveAnswered(name, asked, move, time.monotonic() - began))
         return move
+
+    def _find_spare(self, match: Match, asked: int) -> None:
+        """Find a legal move by the reasoner in this process, since the thinking process does not answer."""
+        with self._change:
+            joint_moves = list(match.played)
+            if match.is_pending:
+                joint_moves.append(list(match.joint or ()))
+        try:
+            rules = read_description(match.start.rules)
+            line = Line(game_of(rules, "spare", None, reasoner=True), joint_moves)
+            moves = list(line.moves(find_spelling(match.start.role, line.roles) or 0))
+        except LudusError as error:
+            self._on_event(Trouble(f"{match.start.match}: {error}"))
+            return
+        with self._change:
+            if moves and asked not in match.best:
+                match.best[asked] = (random.choice(moves), False)
+                self._change.notify_all()
 
     def _is_repeated(self, match: Match, moves: tuple[str, ...]) -> bool:
         """True if a PLAY is the last one again.
@@ -283,6 +322,9 @@ class Player:
         if match is not None:
             self._last = match.start.match
             self._child.send(["end", match.number])
+            later = threading.Timer(IDLE_LIMIT, self._require_idle, (match.number,))
+            later.daemon = True
+            later.start()
             shutil.rmtree(match.folder, ignore_errors=True)
             self._change.notify_all()
 
@@ -295,15 +337,25 @@ class Player:
         command = [sys.executable, "-P", str(PROGRAM), json.dumps(module_path(())), MIND]
         news = threading.Event()
         child = Child(command, {**os.environ, "PYTHONSAFEPATH": "1"}, news, alone=True)
+        child.send(["warm", self.learn])
         threading.Thread(target=self._listen, args=(child, news), daemon=True, name="ludus ggp replies").start()
         return child
+
+    def _require_idle(self, number: int) -> None:
+        """Replace the thinking process if it has not ended a match, so that a new one is up for the next match."""
+        with self._change:
+            if not self._closed and self._occupied == number and self._match is None:
+                self._renew_child()
 
     def _free_child(self) -> None:
         """Have a thinking process that is idle: the present one, if it ends the last match in time."""
         self._wait(lambda: self._occupied is None, time.monotonic() + IDLE_LIMIT)
         if self._occupied is not None:
-            self._child.end()
-            self._child, self._occupied = self._start_child(), None
+            self._renew_child()
+
+    def _renew_child(self) -> None:
+        self._child.end()
+        self._child, self._occupied = self._start_child(), None
 
     def _listen(self, child: Child, news: threading.Event) -> None:
         """Take the replies of a thinking process in until it ends."""
@@ -337,8 +389,7 @@ class Player:
                 start = ["start", match.number, str(match.file), match.start.role, 0.0, match.played]
                 self._child.send(start)
                 if match.asked:
-                    pending = len(match.played) < match.asked - 1
-                    moves = list(match.joint) if match.joint is not None and pending else None
+                    moves = list(match.joint or ()) if match.is_pending else None
                     self._child.send(["play", match.number, match.asked, moves])
         self._on_event(Trouble("the thinking process has ended and was started again"))
 
@@ -347,7 +398,9 @@ class Player:
         event: Any = None
         with self._change:
             match = self._match
-            if reply == ["warm"]:
+            if reply == ["up"]:
+                self._up.set()
+            elif reply == ["warm"]:
                 self.warm.set()
                 event = Warm(time.monotonic() - self._began)
             elif reply[0] == "idle":

@@ -93,10 +93,10 @@ def run_manager(rules: str, addresses: Sequence[str], settings: Settings, result
 
 def run_train_within(rules: str, seconds: float, folder: str | None, role: str | None, seed: int) -> None:
     """Learn inside a start clock, and show the agent that was chosen."""
+    began = time.monotonic()
     from ludus.protocols.ggp_learning import Learning, learn_within
     from ludus.training.events import Planned
 
-    began = time.monotonic()
     if not FEWEST_SECONDS <= seconds < math.inf:
         raise BadOption(f"--start-clock must be at least {FEWEST_SECONDS:g} seconds, not {seconds:g}")
     game = described(rules)
