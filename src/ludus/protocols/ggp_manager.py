@@ -20,7 +20,7 @@ from random import Random
 from typing import TypeVar
 
 from ludus.agents.identity import Identity
-from ludus.arena.record import GameRecord, Thought
+from ludus.arena.record import REPLACED, GameRecord, Thought
 from ludus.arena.result import MatchResult
 from ludus.arena.store import Store
 from ludus.errors import BadAgent, BadOption
@@ -344,4 +344,4 @@ class _Game:
         """The faults of all roles, for the record."""
         parts = (f"{self.line.roles[role]} {count} x {kind}" for (role, kind), count in sorted(self.faults.items()))
         text = ", ".join(parts)
-        return shorten(f"moves replaced: {text}", MOST_REASON) if text else ""
+        return shorten(f"{REPLACED}{text}", MOST_REASON) if text else ""

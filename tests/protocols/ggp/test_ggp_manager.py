@@ -70,10 +70,13 @@ def test_every_role_is_asked_at_every_step_and_told_the_last_joint_move():
     ("answer", "kind"),
     [("(mark 9 9)", "illegal"), ("(mark 1", "garbled"), ("one two", "garbled"), ("(" * 9999, "garbled")],
 )
-def test_a_move_that_cannot_be_made_is_replaced_and_recorded(answer, kind):
-    events = []
+def test_a_move_that_cannot_be_made_is_replaced_and_recorded(answer, kind, tmp_path):
+    events, file = [], tmp_path / "results.sqlite"
     with serving(Puppet(lambda step, move: answer.encode() if step < 2 else None), Puppet()) as addresses:
-        result = run(addresses, events)
+        result = run(addresses, events, results=file)
+    with open_results(file) as stored:
+        assert stored.game(1).record.reason == f"moves replaced: x 2 x {kind}"
+        assert stored.ratings(anchor=stored.game(1).agents[0]).failures == []  # nobody lost by it
     faults = faults_of(events)
     assert [(fault.role, fault.kind, fault.step) for fault in faults] == [("x", kind, 0), ("x", kind, 1)]
     assert result.games[0].reason == f"moves replaced: x 2 x {kind}"
