@@ -37,7 +37,7 @@ class Circuit:
     """Arrays for ludus.gdl.propagate. Words have 64 bits; a bit of `work` stands for a node.
 
     `work` begins with the current facts and moves, one bit each. The flips that are not propagated yet follow, one bit
-    for each fact, move and gate; then the outputs, one block for each mode.
+    for each fact, move and gate; then the outputs, one block for each mode; then the counters, four to a word.
     A block of outputs has the legal moves of each role, the next facts, and last whether the game is over, followed by
     the goals. Each of these groups begins with a new word. The outputs that effects look at come last; the first of
     them is always 1.
@@ -50,10 +50,8 @@ class Circuit:
     """int32 [nodes before the outputs + 1]"""
     work: np.ndarray
     """uint64: the circuit in the initial position, before any move is made."""
-    counters: np.ndarray
-    """int16 [gates and outputs]: in the initial position."""
     places: np.ndarray
-    """int32: the first words of moves, flips, gates and outputs, then the words in the block of a mode."""
+    """int32: the first words of moves, flips, gates, outputs and counters, then the words in the block of a mode."""
     block: np.ndarray
     """int32 [roles + 2]: where each role's legal moves, the next facts, and the end and goals begin in a block."""
     mode_facts: np.ndarray
@@ -80,7 +78,6 @@ class Circuit:
             self.consumers,
             self.consumer_starts,
             self.work,
-            self.counters,
             self.places,
             self.block,
             self.mode_facts,
@@ -558,7 +555,9 @@ class _Maker:
         head = np.zeros(64 * (fact_words + input_words), np.bool_)
         head[: self.bases] = self.network.initial
         flips = np.zeros(first_output, np.bool_)
-        work = np.concatenate([_words(head), _words(flips), _words(results)])
+        padded = np.zeros(4 * -(-len(counters) // 4), np.int16)
+        padded[: len(counters)] = counters
+        work = np.concatenate([_words(head), _words(flips), _words(results), padded.view(np.uint64)])
         flips_at = fact_words + input_words
         outputs_at = flips_at + first_output // 64
         facts = np.zeros((len(modes) + 1, 64 * fact_words), np.bool_)
@@ -582,13 +581,13 @@ class _Maker:
             consumers=np.array([edge for _, edge in edges], np.uint32),
             consumer_starts=np.searchsorted(sources, np.arange(first_output + 1)).astype(np.int32),
             work=work,
-            counters=counters,
             places=np.array(
                 [
                     fact_words,
                     flips_at,
                     flips_at + self.first_gate // 64,
                     outputs_at,
+                    outputs_at + len(results) // 64,
                     block_words,
                 ],
                 np.int32,
