@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import ludus
-from ludus.gdl.circuit import find_modes
 from ludus.gdl.game import make
+from ludus.gdl.modes import find_modes
 from ludus.gdl.sheets import names
 from ludus.gdl.wide import make_lanes, play_out_all
 from ludus.rng import generator

@@ -230,9 +230,7 @@ def action_terms(network: Network) -> list[Term]:
     return list(dict.fromkeys(move for moves in network.inputs for move in moves))
 
 
-def rules_of(
-    network: Network, actions: dict[Term, int], longest: int, grid: Grid | None, circuit: Circuit
-) -> GdlRules:
+def rules_of(network: Network, actions: dict[Term, int], longest: int, grid: Grid | None, circuit: Circuit) -> GdlRules:
     """A network and its circuit as the arrays of their rules."""
     flat = [(role, move) for role, moves in enumerate(network.inputs) for move in moves]
     input_of = np.full((len(network.roles), len(actions)), -1, np.int32)
@@ -256,13 +254,13 @@ def rules_of(
         input_of,
         facts,
         shown_at(network, grid),
-        *circuit.arrays,
-        np.zeros(len(network.bases) + len(flat) + len(network.kinds), np.uint8),
-        int(circuit.has_goals),
-        network.terminal,
-        len(network.bases),
-        len(network.bases) + len(flat),
-        longest,
+        **circuit.arrays,
+        blank=np.zeros(len(network.bases) + len(flat) + len(network.kinds), np.uint8),
+        has_goals=int(circuit.has_goals),
+        terminal=network.terminal,
+        bases=len(network.bases),
+        first_gate=len(network.bases) + len(flat),
+        longest=longest,
     )
 
 
