@@ -31,7 +31,7 @@ MAX_INPUTS = 30_000
 MAX_EFFECTS = 24
 """Moves change facts directly if they change at most this number on average."""
 MAX_GOAL_SHARE = 0.5
-"""Goals are evaluated at the end of a game instead if they need more extra gates than this share of the others."""
+"""Goals are swept at the end of a game if they have more gates than this share of the others."""
 
 
 @dataclass
@@ -155,12 +155,10 @@ class _Maker:
             legal, following, terminal, place = self._mode(mode, plain, forced[number])
             places.append(place)
             outputs.append([*legal, *following, terminal])
-        gates_without_goals = len(self.kinds)
-        for mode, place in zip(modes, places, strict=True):
-            goal_outputs.append(self._goals(place, plain, mode))
-        has_goals = len(self.kinds) - gates_without_goals <= MAX_GOAL_SHARE * gates_without_goals + 16
-        if not has_goals:
-            goal_outputs = [[] for _ in modes]
+        *_, first_goal, end = self.network.stretches.tolist()
+        has_goals = end - first_goal <= MAX_GOAL_SHARE * first_goal + 16
+        for place in places:
+            goal_outputs.append(self._goals(place, plain) if has_goals else [])
         return self._flatten(modes, after, forced, outputs, goal_outputs, has_goals)
 
     def nothing(self) -> Circuit:
@@ -264,7 +262,7 @@ class _Maker:
                     heapq.heappush(waiting, each)
         return moved
 
-    def _goals(self, place: dict[int, int], plain: dict[int, int], mode: dict[int, bool]) -> list[int]:
+    def _goals(self, place: dict[int, int], plain: dict[int, int]) -> list[int]:
         stretches = self.network.stretches.tolist()
         self._copy(place, plain, stretches[3], stretches[4])
         return [self._moved(literal, place, plain) for each in self.network.goals for _, literal in each]
