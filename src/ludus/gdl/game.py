@@ -174,6 +174,9 @@ class GdlGame(DescribedGame):
     def player_name(self, player: int) -> str:
         return self.network.roles[player]
 
+    def move_term(self, state: Any, player: int, action: int) -> Term:
+        return self.terms[action]
+
     def write_move(self, state: Any, player: int, action: int) -> str:
         return self.move_text(self.terms[action])
 
