@@ -5,7 +5,7 @@ from random import Random
 import pytest
 
 from ludus.gdl.described import GAMES
-from ludus.gdl.game import action_terms, network_of
+from ludus.gdl.game import action_terms, networks_of
 from ludus.gdl.language import read_description
 from ludus.gdl.reasoner import Reasoner
 from ludus.gdl.structure import find_grid
@@ -15,7 +15,7 @@ from ludus.gdl.symmetries import find_symmetries
 def analysed(name, change=lambda text: text):
     """A description, its network and its symmetries by their texts."""
     description = read_description(change((GAMES / f"{name}.kif").read_text()))
-    network = network_of(description)
+    network = networks_of(description)[0]
     found = find_symmetries(network, find_grid(description, network.bases, action_terms(network)), seconds=20.0)
     return description, network, {str(each): each for each in found}
 

@@ -74,7 +74,7 @@ def _of_network(game: GdlGame) -> list[tuple[str, str]]:
         rows.append(("", "zero sum" if proven.zero_sum else "not proven to be zero sum"))
     if proven.exclusive:
         rows.append(("", f"{len(proven.exclusive)} groups of facts of which at most one is true"))
-    rows.append(("symmetries", _symmetries(game)))
+    rows.append(("symmetry", _symmetries(game)))
     if grid is None:
         return [*rows, ("board", "none found")]
     planes = ", ".join(show(tuple("*" if part is None else part for part in plane)) for plane in grid.planes[:4])
