@@ -13,12 +13,14 @@ from typing import Any
 import numpy as np
 
 from ludus import rules as generic
+from ludus.board import Board
 from ludus.errors import BadPosition, LudusWarning, UnknownGame
 from ludus.game import convert_options, require
 from ludus.gdl import rules as gdl_rules
 from ludus.gdl.checks import Problem
 from ludus.gdl.circuit import Circuit, build_circuit
 from ludus.gdl.described import GAMES, MOST_LONGEST, DescribedGame
+from ludus.gdl.drawing import draw_described
 from ludus.gdl.grounding import CannotGround, Ground, ground
 from ludus.gdl.kif import BadDescription, decode, names_of, shorten, show
 from ludus.gdl.language import Description, Term, rank, read_description
@@ -29,6 +31,7 @@ from ludus.gdl.reasoned import ReasonedGame
 from ludus.gdl.rules import MAX_ROLES, GdlRules, facts_bytes, settle
 from ludus.gdl.sheets import names
 from ludus.gdl.structure import Grid, find_grid, unique
+from ludus.position import Position
 from ludus.rules import EVERYONE
 from ludus.sources import Source, read_source
 
@@ -185,6 +188,12 @@ class GdlGame(DescribedGame):
 
     def facts(self, state: Any) -> list[Term]:
         return [base for number, base in enumerate(self.network.bases) if state[number >> 3] >> (number & 7) & 1]
+
+    def drawing(self, position: Position) -> Board | None:
+        return None if self.grid is None else draw_described(self, self.grid, position)
+
+    def attempt(self, position: Position, player: int, touched: list[str]) -> str | None:
+        return None  # terms name cells in many ways
 
     def write(self, state: Any) -> str:
         return write_position(gdl_rules.plies(self.rules, state), self.facts(state))
