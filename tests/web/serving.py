@@ -30,7 +30,7 @@ FLAGS = [
 needs_browser = pytest.mark.skipif(
     CHROMIUM is None, reason="Chromium is not installed: `make browser` installs it (as root), or apt install chromium"
 )
-PATIENCE = 30.0
+PATIENCE = 120.0
 """Seconds after which a test gives up waiting; compiling may take some of them."""
 
 

@@ -295,3 +295,22 @@ def test_damaged_files_of_games_are_no_games(tmp_path):
         client = server.client()
         assert client.get("/api/games").json() == {"games": []}
         assert [client.get(f"/api/games/{id * 16}").status_code for id in "abc"] == [404] * 3
+
+
+def test_a_hint_ends_with_its_socket(server, client):
+    id = client.new_game(game="connect4", options={"rows": 4, "columns": 5})
+    before = server.memory.leased
+    with client.open(id) as socket:
+        socket.state()
+        socket.send(type="hint", agent="uct:60s")
+        wait_for(lambda: server.memory.leased > before)
+    closed = time.monotonic()
+    wait_for(lambda: server.memory.leased <= before)
+    assert time.monotonic() - closed < 5
+
+
+def test_a_game_between_people_is_compiled_beside_it(server, client):
+    id = client.new_game(game="tictactoe", options={})
+    wait_for(lambda: server.rooms.get(id).session.game.compiled)
+    with client.open(id) as socket:
+        assert socket.play("b2")["ply"] == 1

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from ludus.agents.budget import Budget
+from ludus.agents.search import think
 from ludus.api.analysis import Analysis, analyse
 from ludus.api.review import review
 from ludus.api.tree import Tree
@@ -30,28 +31,39 @@ LONGEST_PATH = 500
 
 
 class Task:
-    """A piece of work in a thread of its own, for one socket. `stop` is set to end it."""
+    """A piece of work in a thread of its own, for one socket."""
 
-    def __init__(self, work: Callable[[threading.Event], object], failed: Callable[[str], object]):
-        self.stop = threading.Event()
+    def __init__(self, work: Callable[[Task], object], failed: Callable[[str], object]):
+        self.stopped = threading.Event()
+        self.search: Analysis | None = None
+        """The search that is under way, if there is one."""
         self._work, self._failed = work, failed
         self._thread = threading.Thread(target=self._run, name="ludus analysis", daemon=True)
         self._thread.start()
 
     def _run(self) -> None:
         try:
-            self._work(self.stop)
+            self._work(self)
         except Cancelled:
             pass
         except LudusError as error:
-            if not self.stop.is_set():
+            if not self.is_stopped():
                 self._failed(str(error))
         except Exception as error:
             self._failed(describe_error(error))
 
+    def is_stopped(self) -> bool:
+        return self.stopped.is_set()
+
+    def stop(self) -> None:
+        """Stop the work, without waiting for it."""
+        self.stopped.set()
+        if self.search is not None:
+            self.search.stop()
+
     def end(self) -> None:
         """Stop the work and wait until it has ended."""
-        self.stop.set()
+        self.stop()
         if self._thread is not threading.current_thread():
             self._thread.join(10)
 
@@ -71,11 +83,11 @@ class Analyst:
         """End everything without waiting for it."""
         self._closed = True
         for task in list(self._tasks.values()):
-            task.stop.set()
+            task.stop()
         if self._agent is not None:
             self.room.memory.release(self._agent)
 
-    def _begin(self, kind: str, ref: Any, work: Callable[[threading.Event], object]) -> None:
+    def _begin(self, kind: str, ref: Any, work: Callable[[Task], object]) -> None:
         """Begin a task, after the end of the one of this kind before it."""
         self.end(kind)
 
@@ -111,10 +123,16 @@ class Analyst:
         if player is None and position.to_move < 0:
             player = next(each for each in range(position.game.players) if position.actions_of(each))
 
-        def work(stop: threading.Event) -> None:
+        about = {"type": "snapshot", "ply": ply, "moves": moves, "agent": name, "ref": ref}
+
+        def work(task: Task) -> None:
             agent = self._analyst(name)
-            with self.room.memory.lease(agent, stop.is_set, budget):
-                self._show(analyse(position, agent, budget, player, every), stop, ply, moves, name, ref)
+            lease = self.room.memory.lease(agent, task.is_stopped, budget)
+            with lease, analyse(position, agent, budget, player, every) as task.search:
+                if task.is_stopped():
+                    task.search.stop()
+                for snapshot in task.search:
+                    self.send({**about, "snapshot": snapshot.json})
             if self._closed:
                 self.room.memory.release(agent)
 
@@ -129,16 +147,6 @@ class Analyst:
             self.room.memory.release(before)
         self._agent = self.make_agent(name, self.room.session.game, 0)
         return self._agent
-
-    def _show(self, analysis: Analysis, stop: threading.Event, ply: int, moves: list[str], name: str, ref: Any) -> None:
-        about = {"type": "snapshot", "ply": ply, "moves": moves, "agent": name, "ref": ref}
-        with analysis:
-            for snapshot in analysis:
-                if stop.is_set():
-                    analysis.stop()
-                    if self._closed:
-                        return
-                self.send({**about, "snapshot": snapshot.json})
 
     # --- the tree -----------------------------------------------------------------------------------------------------
 
@@ -172,14 +180,22 @@ class Analyst:
         """Send what an agent would play."""
         name, ref, session = _text(message, "agent", ADVISER), message.get("ref"), self.room.session
 
-        def work(stop: threading.Event) -> None:
+        position = session.position
+
+        def work(task: Task) -> None:
             agent = self.make_agent(name, session.game, 0)
             try:
-                with self.room.memory.lease(agent, stop.is_set):
-                    choice = session.hint(player, agent)
+                with self.room.memory.lease(agent, task.is_stopped):
+                    choice, _ = think(
+                        agent,
+                        position,
+                        None,
+                        player,
+                        is_stopped=lambda: task.is_stopped() or session.position is not position,
+                    )
             finally:
                 self.room.memory.release(agent)
-            if not stop.is_set():
+            if not task.is_stopped():
                 self.send({"type": "hint", "ply": session.ply, **choice_json(choice), "ref": ref})
 
         self._begin("hint", ref, work)
@@ -191,11 +207,11 @@ class Analyst:
         budget = None if budget is None else Budget.of(budget)
         positions = [session.position_at(ply) for ply in range(len(session.plies) + 1)]
 
-        def work(stop: threading.Event) -> None:
+        def work(task: Task) -> None:
             agent = self.make_agent(name, session.game, 0)
             try:
-                with self.room.memory.lease(agent, stop.is_set, budget):
-                    for judged in review(positions, agent, budget, stop=stop):
+                with self.room.memory.lease(agent, task.is_stopped, budget):
+                    for judged in review(positions, agent, budget, stop=task.stopped):
                         facts = judged.json
                         facts["value"], facts["solved"] = facts.pop("values"), facts.pop("exact")
                         self.send({"type": "review", **facts, "done": judged.ply == 0, "ref": ref})

@@ -65,10 +65,7 @@ class Server:
         """Read the clocks of all games, and forget games that nobody looks at."""
         while True:
             await asyncio.sleep(TICK)
-            for room in self.rooms.all():
-                if room.session.running:
-                    await self.in_thread(room.tick)
-            await self.in_thread(self.rooms.forget_idle)
+            await self.in_thread(self.rooms.tick)
 
     def close(self) -> None:
         self.jobs.close()

@@ -98,6 +98,8 @@ class Catalogue:
         self.turns = Turns(cpu_count())
         self._lock = threading.RLock()
         self._made: OrderedDict[tuple[str, str], Game] = OrderedDict()
+        self._warming: set[int] = set()
+        """The identities of games that are being compiled."""
         self._entries: dict[str, Entry] = {}
         for name in registry.names():
             self._add(_built_in(name))
@@ -145,6 +147,29 @@ class Catalogue:
                 while len(self._made) > GAMES_KEPT:
                     self._made.popitem(last=False)
         return game
+
+    def warm_up(self, key: str, game: Game) -> None:
+        """Compile what a game between people needs, beside the game, and switch the game to it when it is ready."""
+        with self._lock:
+            if game.compiled or id(game) in self._warming:
+                return
+            self._warming.add(id(game))
+
+        def compile_twin() -> None:
+            try:
+                known = self.entry(key).defaults
+                options = {name: value for name, value in game.spec.options.items() if name in known}
+                start = self.entry(key).make(**options).compile().start()
+                if not start.is_over:
+                    assert start.play(start.actions[0]).values
+                game.compile()
+            except LudusError:  # rules that cannot be compiled are played as they are; agents say what is wrong
+                return
+            finally:
+                with self._lock:
+                    self._warming.discard(id(game))
+
+        threading.Thread(target=compile_twin, name="ludus warm-up", daemon=True).start()
 
     def key_of(self, spec: GameSpec, identity: str = "") -> str | None:
         """The key of the game that a stored spec or identity names; None if the catalogue has no such game."""

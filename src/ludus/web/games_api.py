@@ -35,7 +35,7 @@ class PositionRequest(Body):
     game: str = Field(max_length=200, description="The key of a game of the catalogue.")
     options: Options = Field(default={}, max_length=32)
     position: str | None = Field(None, max_length=100_000, description="The position as text; else the initial one.")
-    moves: list[str] = Field(default=[], max_length=10_000, description="Moves in notation, played from there.")
+    moves: list[str] = Field(default=[], max_length=4000, description="Moves in notation, played from there.")
     seed: int = Field(0, ge=0, lt=2**62, description="Seed of a random set-up, and of the agents.")
 
 
@@ -48,7 +48,7 @@ class NewGame(Body):
     clocks: str | list[str | None] | None = Field(None, description="A time control such as 5min+2s.")
     seed: int = Field(0, ge=0, lt=2**62)
     position: str | None = Field(None, max_length=100_000)
-    moves: list[str] = Field(default=[], max_length=10_000)
+    moves: list[str] = Field(default=[], max_length=4000)
     record: dict[str, Any] | None = Field(None, description="A record that was downloaded before.")
 
 

@@ -35,7 +35,7 @@ FORMAT = "ludus web game 1"
 ID = re.compile(r"[A-Za-z0-9_-]{16}")
 LARGEST_FILE = 16 << 20
 """Largest file of a game in bytes."""
-MOST_PLIES = 20_000
+MOST_PLIES = 4000
 """Largest number of moves in a record that is loaded."""
 DELAY = 0.1
 """Seconds for which changes of games are collected before they are written."""
@@ -107,6 +107,7 @@ class Rooms:
         with self._lock:
             self._rooms[room.id] = room
         self._changed(room)
+        self.catalogue.warm_up(key, game)
         return room
 
     def _recorded_game(self, record: Mapping[str, Any]) -> tuple[str, Game]:
@@ -195,6 +196,12 @@ class Rooms:
         """The rooms in memory."""
         with self._lock:
             return list(self._rooms.values())
+
+    def tick(self) -> None:
+        """Read the clocks of all games, and let rooms that nobody looks at leave the memory."""
+        for room in self.all():
+            room.tick()
+        self.forget_idle()
 
     def forget_idle(self) -> None:
         """Let rooms that nobody looks at leave the memory, with the trees of their agents."""
