@@ -3,8 +3,8 @@
 Most of the time goes into compiling, and what a process has compiled it need not load or compile again. Two processes
 that need the same machine code at the same time both compile it.
 
-The mark xdist_group with --dist loadgroup would do the same, but has no effect with pytest 9.2 and xdist 3.8: xdist adds
-the group to an attribute of a test that pytest no longer reads.
+The mark xdist_group with --dist loadgroup would do the same, but has no effect with pytest 9.2 and xdist 3.8: xdist
+adds the group to an attribute of a test that pytest no longer reads.
 """
 
 import re
