@@ -31,6 +31,9 @@ Optional:
                                              (relation, from, to) of `edges` for every edge, and the two numbers into
                                              `sizes`. The last `count` nodes are the moves, in the order of `actions`
     heuristic(rules, state, player)          an estimate of that player's value, in [-1, 1]
+    playout(rules, state, random, values)    play random moves to the end, every legal move equally likely, write the
+                                             result and return True, or return False to have the moves made one by
+                                             one; `state` is scratch. For games that do it faster than move by move
     fingerprint(rules, state)                64 bits, equal only for positions with the same future; without it the
                                              bytes of the state are hashed
 """
@@ -52,6 +55,7 @@ SIGNATURES = {
     "symmetry": "rules, state, which, image, actions, count",
     "graph": "rules, state, player, actions, count, features, edges, sizes",
     "heuristic": "rules, state, player",
+    "playout": "rules, state, random, values",
     "fingerprint": "rules, state",
 }
 REQUIRED = ("reset", "to_move", "legal", "outcome")
@@ -109,4 +113,5 @@ observe = generic("observe", SIGNATURES["observe"])
 symmetry = generic("symmetry", SIGNATURES["symmetry"])
 graph = generic("graph", SIGNATURES["graph"])
 heuristic = generic("heuristic", SIGNATURES["heuristic"])
+playout = generic("playout", SIGNATURES["playout"])
 fingerprint = generic("fingerprint", SIGNATURES["fingerprint"])
