@@ -60,15 +60,32 @@ class ExactOnGpu(Exact):
         return make_forest(game, rules, evaluator, self, observers, **sizes)
 
 
-def positions_of(game, games):
-    config = with_settings(Config(), {"simulations": 8, "opening_plies": 12, "search": "puct"})
-    return Worker(game, config, PlaneEvaluator(game, Exact(game)), games, 5).states
+def random_states(game, count):
+    """States [count] in which the game is on, after up to 12 random plies, played in plain Python."""
+    random = np.random.default_rng(5)
+    states = game.new_states(count)
+    for number in range(count):
+        position = game.start(number)
+        for _ in range(random.integers(13)):
+            after = position.play(position.actions[random.integers(len(position.actions))])
+            if not after.is_over:
+                position = after
+        states[number] = position.states[0]
+    return states
 
 
-def searched(game, rule, games, simulations):
+def with_aligned_states(forest):
+    """The states of trees on a GPU are aligned. With them on the CPU too, the rules are compiled only once."""
+    forest.trees, forest.buffer = (each._replace(states=aligned(each.states)) for each in (forest.trees, forest.buffer))
+    return forest
+
+
+def searched(game, rule, states, simulations):
     """The search on the CPU."""
-    forest = Forest(game, rule, trees=games, nodes=simulations + 1, seed=3)
-    forest.plant(positions_of(game, games))
+    forest = Forest(game, rule, trees=len(states), nodes=simulations + 1, seed=3)
+    if states.dtype.isalignedstruct:
+        with_aligned_states(forest)
+    forest.plant(states)
     forest.search(PlaneEvaluator(game, Exact(game)), simulations=simulations)
     return forest
 
@@ -98,15 +115,12 @@ def assert_same(trees, edges, policy, cpu):
             np.testing.assert_array_equal(*both)
 
 
-KINDS = pytest.mark.parametrize(
-    ("name", "options", "rule"),
-    [
-        ("connect4", {}, gumbel(24, 7, schedule_length=32)),
-        ("connect4", {}, NoisyPuct()),
-        ("sevn", {"base": 5}, gumbel(24, 16)),
-        ("roshambo", {}, Puct(1.5)),
-    ],
-)
+KINDS = [
+    ("connect4", {}, gumbel(24, 7, schedule_length=32)),
+    ("connect4", {}, NoisyPuct()),
+    ("breakthrough", {"height": 5, "width": 3}, gumbel(24, 16)),  # has more actions than legal ones
+    ("roshambo", {}, Puct(1.5)),
+]
 begin_one, grow_one, show_one = map(part, (begin_tree, grow_tree, show_tree))
 
 
@@ -128,17 +142,17 @@ def show_all(rule, grown, shown, edges, policy):
         show_one(tree, rule, grown, shown, edges, policy)
 
 
-@KINDS
+@pytest.mark.parametrize(("name", "options", "rule"), KINDS)
 def test_the_functions_for_a_gpu_do_the_search_of_the_cpu(name, options, rule):
-    game = ludus.make(name, **options).compile()
+    game = ludus.make(name, **options)
     games, simulations = 40, 24
+    planted = aligned(random_states(game, games))
+    game.compile()
     sizes, observers = sizes_of(game), game.players if game.simultaneous else 1
-    shown, whole = (Forest(game, rule, trees=games, nodes=nodes, seed=3) for nodes in (1, simulations + 1))
-    for forest in (shown, whole):
-        forest.trees, forest.buffer = (
-            each._replace(states=aligned(each.states)) for each in (forest.trees, forest.buffer)
-        )
-    shown.plant(aligned(positions_of(game, games)))
+    shown, whole = (
+        with_aligned_states(Forest(game, rule, trees=games, nodes=nodes, seed=3)) for nodes in (1, simulations + 1)
+    )
+    shown.plant(planted)
     rounds.begin(shown.trees, isinstance(rule, Gumbel))
     wanted, budgets = np.full(games, simulations, np.int32), np.zeros(games, np.int32)
     planes = np.zeros((games * observers, *sizes.observation), np.float32)
@@ -152,7 +166,7 @@ def test_the_functions_for_a_gpu_do_the_search_of_the_cpu(name, options, rule):
     edges = np.zeros((games, max_edges // game.most_legal), np.int32)
     policy = np.zeros((games, max_edges), np.float32)
     show_all(rule, whole.trees, shown.trees, edges, policy)
-    assert_same(shown.trees, edges, policy, searched(game, rule, games, simulations))
+    assert_same(shown.trees, edges, policy, searched(game, rule, planted, simulations))
 
 
 def test_the_code_for_a_gpu_needs_nothing_else_and_takes_every_array():
@@ -177,14 +191,16 @@ def test_rules_that_need_a_library_do_not_run_on_a_gpu():
 
 
 @needs_gpu
-@KINDS
+@pytest.mark.parametrize(("name", "options", "rule"), [*KINDS, ("sevn", {"base": 5}, gumbel(24, 16))])
 def test_a_search_on_the_gpu_is_the_same_bit_for_bit(name, options, rule):
-    game = ludus.make(name, **options).compile()
+    game = ludus.make(name, **options)
+    planted = random_states(game, 300)
+    game.compile()
     forest = PlaneEvaluator(game, ExactOnGpu(game)).make_forest([rule], trees=300, nodes=25, seed=3)
     assert forest.on_gpu
-    forest.plant(positions_of(game, 300))
+    forest.plant(planted)
     forest.search(simulations=24)
-    assert_same(forest.trees, *forest.conclude(), searched(game, rule, 300, 24))
+    assert_same(forest.trees, *forest.conclude(), searched(game, rule, planted, 24))
 
 
 @needs_gpu

@@ -2,6 +2,8 @@
 
 import pytest
 
+pytestmark = pytest.mark.browser
+
 COMPILING = 240_000
 """Milliseconds to wait for the first result of a search, which may have to be compiled."""
 

@@ -6,6 +6,8 @@ import pytest
 
 from tests.web.browsing import OTHERS_HAVE_MOVED, short_game
 
+pytestmark = pytest.mark.browser
+
 GAMES = {
     "connect4": {},
     "tictactoe": {},

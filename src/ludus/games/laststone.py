@@ -22,6 +22,10 @@ from ludus.spec import shortened
 # after the next wins) and leaving anything else comes last; and each kind of heap reaches the best kind it can.
 
 
+LEAN = True
+"""No function of the rules allocates an array, so ludus.native need not compile them twice to find out."""
+
+
 class LastStone(NamedTuple):
     stones: int = 12
     most: int = 3

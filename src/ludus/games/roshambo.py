@@ -24,6 +24,10 @@ from ludus.rules import EVERYONE
 # So the value is 0, and the probability of a choice depends on the prizes of the two others.
 
 
+LEAN = True
+"""No function of the rules allocates an array, so ludus.native need not compile them twice to find out."""
+
+
 class Roshambo(NamedTuple):
     rounds: int = 1
     rock: float = 1.0

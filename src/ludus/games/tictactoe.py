@@ -29,6 +29,10 @@ TO = np.array(
 )
 
 
+LEAN = True
+"""No function of the rules allocates an array, so ludus.native need not compile them twice to find out."""
+
+
 class TicTacToe(NamedTuple):
     pass
 

@@ -39,6 +39,7 @@ SAMPLE_GAMES, SAMPLES = 20, 2000
 """Random games, and positions from them at most, that show which properties of a game are worth a proof."""
 
 
+MANY_GATES = 10_000
 TIMED = 60
 """Positions, of random games from the start, on which two ways of evaluation are compared."""
 CIRCUIT_MERIT = 1.5
@@ -218,13 +219,19 @@ generic.register(GdlRules, gdl_rules.__dict__)
 
 
 def networks_of(description: Description) -> tuple[Network, Network]:
-    """The network of a valid description, for sweeps, and the same with wide gates, for a circuit."""
+    """The network of a valid description, for sweeps, and the same with wide gates, for a circuit.
+
+    A large network serves both, because it takes a second to build another one.
+    """
     if importlib.util.find_spec("clingo") is None:
         raise UnknownGame("games in GDL need clingo: pip install clingo (or, much slower, the option reasoner=yes)")
     order = names_of(description.text)
     grounded = ground(description)
     roles = roles_of(description, grounded, order)
-    return build_network(grounded, roles, order), build_network(grounded, roles, order, factored=False)
+    network = build_network(grounded, roles, order)
+    if len(network.kinds) > MANY_GATES:
+        return network, network
+    return network, build_network(grounded, roles, order, factored=False)
 
 
 def roles_of(description: Description, grounded: Ground, order: dict[str, int]) -> list[str]:
@@ -266,13 +273,13 @@ def rules_of(network: Network, actions: dict[Term, int], longest: int, grid: Gri
         input_of,
         facts,
         shown_at(network, grid),
-        *circuit.arrays,
-        np.zeros(len(network.bases) + len(flat) + len(network.kinds), np.uint8),
-        int(circuit.has_goals),
-        network.terminal,
-        len(network.bases),
-        len(network.bases) + len(flat),
-        longest,
+        **circuit.arrays,
+        blank=np.zeros(len(network.bases) + len(flat) + len(network.kinds), np.uint8),
+        has_goals=int(circuit.has_goals),
+        terminal=network.terminal,
+        bases=len(network.bases),
+        first_gate=len(network.bases) + len(flat),
+        longest=longest,
     )
 
 

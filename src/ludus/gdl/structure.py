@@ -164,7 +164,7 @@ def _place_moves(grid: Grid, moves: Sequence[Term]) -> bool:
             lines = [i for i in range(1, len(move)) if move[i] in grid.rows or move[i] in grid.columns]
             if len(lines) == 1:  # a whole row or column, as in (drop 3)
                 i = lines[0]
-                if move[i] in grid.rows and (move[i] not in grid.columns or len(grid.rows) >= len(grid.columns)):
+                if names_row(grid, move[i]):
                     row = grid.rows.index(move[i])
                 else:
                     column = grid.columns.index(move[i])
@@ -172,6 +172,11 @@ def _place_moves(grid: Grid, moves: Sequence[Term]) -> bool:
         grid.moves.append(Spot(numbers.setdefault(name, len(numbers)), row, column))
     grid.kinds = list(numbers)
     return len(numbers) <= MAX_KINDS
+
+
+def names_row(grid: Grid, name: str) -> bool:
+    """True if a single coordinate in a move means a row, False if it means a column."""
+    return name in grid.rows and (name not in grid.columns or len(grid.rows) >= len(grid.columns))
 
 
 def unique(spots: Iterable[Spot]) -> bool:
