@@ -5,6 +5,8 @@ that need the same machine code at the same time both compile it.
 
 The mark xdist_group with --dist loadgroup would do the same, but has no effect with pytest 9.2 and xdist 3.8: xdist
 adds the group to an attribute of a test that pytest no longer reads.
+
+All tests in a browser share one process, with its browser and its server.
 """
 
 import re
@@ -17,7 +19,20 @@ from tests.fixtures import hollow_run, misbehaving, run_that_plays  # noqa: F401
 
 GAME_OF_PROTOCOL = {"uhp": "hive", "cachex_player": "cachex", "cachex_referee": "cachex", "sevn_screen": "sevn"}
 LONG = (
-    *("hive", "forest", "agreement", "trainer", "damaged_runs", "sevn", "cachex", "fuzz", "nets", "native", "docs"),
+    *(
+        "hive",
+        "browser",
+        "forest",
+        "agreement",
+        "trainer",
+        "damaged_runs",
+        "sevn",
+        "cachex",
+        "fuzz",
+        "nets",
+        "native",
+        "docs",
+    ),
     *("tree", "solver", "known_solutions", "trust", "disks_and_processes", "adversarial", "resistance", "sizes"),
     *("breakthrough", "analysis", "matches", "search", "uct", "demo", "train", "cli", "golden_trees", "quantised"),
 )
@@ -31,6 +46,8 @@ def group_of(test):
     if "tests/games/" in file and game and game[1] in registry.names():
         return game[1]
     name = name.removeprefix("test_")
+    if name.startswith("browser_"):
+        return "browser"
     return GAME_OF_PROTOCOL.get(name, name)
 
 

@@ -55,6 +55,7 @@ LINE = {
     "GRAPH_EDGES": "an edge is (relation below 2, node below 10, node below 10); not all are",
     "GRAPH_TWICE": "graph must not give an edge twice",
     "JSON": "describe must not fail; give what json.dumps takes",
+    "DRAWING": "drawing must not fail; docs/board.md says what a board holds; in plain Python it raises BrokenGame",
     # These are right in plain Python and wrong in machine code.
     "NATIVE_PLAY": "play must do the same in machine code with bounds checks as in plain Python",
     "NATIVE_OUTCOME": "outcome must give the same in machine code with bounds checks as in plain Python",
