@@ -22,7 +22,7 @@ LEAN = True
 """No function allocates arrays with Numba's runtime."""
 NATIVE = "ludus.gdl.scratch_native"
 INLINE = True
-"""A call that hands over all the arrays of the rules would take longer than most functions."""
+"""Helper functions become part of their callers: to pass all arrays of the rules takes longer than most of them."""
 MAX_ROLES = 250
 
 

@@ -19,7 +19,10 @@ def compiled_names(module: ModuleType) -> dict[str, Any]:
 
 
 def compile_namespace(names: dict[str, Any], files: set[str], options: dict[str, Any], digest: str) -> dict[str, Any]:
-    """A copy of a module's names, in which every plain function that is defined in one of the `files` is compiled."""
+    """A copy of a module's names, in which every plain function that is defined in one of the `files` is compiled.
+
+    If the names have INLINE = True, all functions but the generic ones (see ludus.rules) become part of their callers.
+    """
     copies: dict[str, dict[str, Any]] = {}  # by the file of the module
 
     def copy(module: dict[str, Any]) -> dict[str, Any]:
@@ -35,7 +38,8 @@ def compile_namespace(names: dict[str, Any], files: set[str], options: dict[str,
             if value.__code__.co_filename not in files:
                 continue
             if value.__globals__ is module:
-                space[name] = numba.njit(renamed(name, value, space), **options)
+                inline = {"forceinline": True} if names.get("INLINE", False) and name not in rules.GENERIC else {}
+                space[name] = numba.njit(renamed(name, value, space), **options, **inline)
             else:
                 home = copy(value.__globals__)
                 space[name] = next((home[key] for key, found in value.__globals__.items() if found is value), value)

@@ -65,9 +65,7 @@ def _enable(rules_class: type, options: dict[str, Any]) -> None:
     _give_own_name(rules_class)
     for runtime in (False, True):
         chosen = WITH_RUNTIME if runtime else WITHOUT_RUNTIME
-        # Rules with many arrays are costly to pass on: a game may ask to have its functions inlined.
-        inline = {"forceinline": True} if namespace.get("INLINE", False) else {}
-        each = {**INNER, **inline, **options, **chosen}
+        each = {**INNER, **options, **chosen}
         _functions[rules_class, runtime] = compile_namespace(namespace, set(homes), each, digest)
 
     @typeof_impl.register(rules_class)
