@@ -14,7 +14,7 @@ from ludus.nets.blocks import Pooling
 from ludus.nets.folding import folded
 
 if TYPE_CHECKING:
-    from ludus.game import Game
+    from ludus.game import Game, GroupShape, TouchShape
 
 
 class Sizes(NamedTuple):
@@ -35,6 +35,10 @@ class Sizes(NamedTuple):
     """The places of the actions, int32 [heads, actions, 3] (see Game.places), for networks that fit every size."""
     mask: int | None = None
     """The number of the plane that is 1 on the board, if there is one."""
+    groups: GroupShape | None = None
+    """The groups of cells that the game declares, if it does."""
+    touches: TouchShape | None = None
+    """What the game tells of its moves, if it does."""
 
     @property
     def inputs(self) -> int:
@@ -56,6 +60,8 @@ def sizes_of(game: Game, roles: bool = False, auxiliary: int = 0, size_free: boo
         auxiliary=auxiliary if places is None else auxiliary * len(places),
         places=places,
         mask=game.mask,
+        groups=game.groups,
+        touches=game.touches,
     )
 
 
