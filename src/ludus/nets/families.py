@@ -220,7 +220,7 @@ register(
         why_not=_needs_groups,
         make_sampler=_make_group_sampler,
         make_evaluator=_make_group_evaluator,
-        engines=("cuda", "onnx", "torch"),
+        engines=PLANE_ENGINES,
         fits_all_sizes=True,
         suggest=lambda game: {} if not _needs_groups(game) else None,
     )

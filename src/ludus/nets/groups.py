@@ -8,14 +8,22 @@ a cell, a group or an action, so one set of weights fits boards of all sizes.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
 import torch
 from torch import nn
 
 from ludus.game import GroupShape
 from ludus.nets.blocks import Pooling, convolution
 from ludus.nets.network import Network, Sizes
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+SMALL = 1e-6
+"""Added before a root is taken, whose slope at 0 would be infinite."""
 
 
 class Members(nn.Module):
@@ -33,7 +41,12 @@ class Members(nn.Module):
 
 
 class GroupPooling(nn.Module):
-    """The sum over each group, relative to the side of the board, and the maximum: [K * groups, 2 * width]."""
+    """Two numbers of each channel for each group, [K * groups, 2 * width]: the sum over its cells, relative to the side
+    of the board, and the fourth root of the sum of fourth powers.
+
+    The latter is close to the maximum, and made of products of matrices: a maximum would need each board once for each
+    group.
+    """
 
     def __init__(self, shape: GroupShape, width: int):
         super().__init__()
@@ -42,8 +55,10 @@ class GroupPooling(nn.Module):
     def forward(self, x: torch.Tensor, members: torch.Tensor) -> torch.Tensor:
         """x [K, width, rows, columns], nowhere negative; members [K, groups, cells]."""
         cells = x.reshape(-1, self.width, self.cells).transpose(1, 2)
-        most = (cells.unsqueeze(1) * members.unsqueeze(3)).amax((2,))
-        return torch.cat([torch.matmul(members, cells) * self.scale, most], 2).reshape(-1, 2 * self.width)
+        squares = cells * cells
+        total = torch.matmul(members, cells) * self.scale
+        most = torch.sqrt(torch.sqrt(torch.matmul(members, squares * squares) + SMALL))
+        return torch.cat([total, most], 2).reshape(-1, 2 * self.width)
 
 
 class GroupMix(nn.Module):
@@ -182,3 +197,10 @@ class GroupNetwork(Network):
         self.trunk = Trunk(shape, blocks, width)
         self.policy = Parts(sizes, width, units)
         self.value = Value(sizes, width)
+        self.kinds = touches.kinds
+
+    def to_logits(self, policy: NDArray[np.float32]) -> NDArray[np.float32]:
+        """The logits of moves of the first kind that touch one cell each: [K, cells * roles]."""
+        hidden = np.maximum(policy[:, : -self.kinds] + policy[:, -self.kinds :][:, :1], 0.0)
+        half = policy.shape[2] // 2
+        return hidden[:, :, :half].sum(2) - hidden[:, :, half:].sum(2)

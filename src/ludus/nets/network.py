@@ -14,6 +14,8 @@ from ludus.nets.blocks import Pooling
 from ludus.nets.folding import folded
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from ludus.game import Game, GroupShape, TouchShape
 
 
@@ -108,6 +110,10 @@ class Network(nn.Module):
         x = self.trunk(planes)
         auxiliary = None if self.further is None else self._split(self.further(x), self.sizes.auxiliary)
         return self._split(self.policy(x), self.sizes.heads), torch.tanh(self.value(x)), auxiliary
+
+    def to_logits(self, policy: NDArray[np.float32]) -> NDArray[np.float32]:
+        """The policy that an engine answers with as logits of moves [..., moves], to compare engines by."""
+        return policy
 
     def folded(self) -> Network:
         """A copy for inference, with every batch norm folded into the convolution before it."""
