@@ -21,7 +21,7 @@ def check_group_shapes(game: Game, need: Callable[[object, str], None]) -> None:
     """Check the sizes that setup() sets in `groups` and `touches`."""
 
     def is_size(number: object) -> bool:
-        return isinstance(number, int | np.integer) and number >= 1
+        return isinstance(number, int | np.integer) and int(number) >= 1
 
     shape, moves = game.groups, game.touches
     if shape is not None:
@@ -73,8 +73,8 @@ def touched_by(run: Lockstep, way: Way, legal: Sequence[Sequence[int]]) -> list[
                 raise run.broken(f"touches must return {most}; for action {action} it returns {kind}, {count}")
             pairs = sorted(zip(roles.array[:count].tolist(), cells.array[:count].tolist(), strict=True))
             if not all(0 <= role < moves.roles and 0 <= cell < shape.cells for role, cell in pairs):
-                told = f"roles below {moves.roles} and cells below {shape.cells}"
-                raise run.broken(f"touches must write {told}; for action {action} it writes (role, cell) {pairs}")
+                limits = f"roles below {moves.roles} and cells below {shape.cells}"
+                raise run.broken(f"touches must write {limits}; for action {action} it writes (role, cell) {pairs}")
             told = int(kind), tuple(pairs)
             other = first.setdefault(told, action)
             if other != action:
