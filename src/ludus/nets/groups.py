@@ -62,18 +62,27 @@ class GroupPooling(nn.Module):
 
 
 class GroupMix(nn.Module):
-    """A linear function of each group's pooled channels, given to the cells of the group: [K, width, rows, columns]."""
+    """relu(y + f(relu(y))) for y [K, width, rows, columns]: f tells each cell of its groups and of the whole board.
 
-    def __init__(self, shape: GroupShape, groups: int, width: int):
+    A GPU computes it as one kernel (see gpu/layers.py).
+    """
+
+    def __init__(self, shape: GroupShape, width: int):
         super().__init__()
-        self.shape, self.groups, self.width = shape, groups, width
+        self.shape, self.width = shape, width
         self.pool = GroupPooling(shape, width)
-        self.linear = nn.Linear(2 * width, width)
+        self.groups = nn.ModuleList(nn.Linear(2 * width, width) for _ in shape.groups)
+        self.board_pool = Pooling()
+        self.board = nn.Linear(2 * width, width)
 
-    def forward(self, x: torch.Tensor, members: torch.Tensor) -> torch.Tensor:
-        mixed = self.linear(self.pool(x, members)).reshape(-1, self.groups, self.width)
-        spread = torch.matmul(members.transpose(1, 2), mixed).transpose(1, 2)
-        return spread.reshape(-1, self.width, self.shape.rows, self.shape.columns)
+    def forward(self, y: torch.Tensor, members: list[torch.Tensor]) -> torch.Tensor:
+        """`members` has [K, groups, cells] for each grouping."""
+        seen = torch.relu(y)
+        for linear, count, each in zip(self.groups, self.shape.groups, members, strict=True):
+            mixed = linear(self.pool(seen, each)).reshape(-1, count, self.width)
+            spread = torch.matmul(each.transpose(1, 2), mixed).transpose(1, 2)
+            y = y + spread.reshape(-1, self.width, self.shape.rows, self.shape.columns)
+        return torch.relu(y + self.board(self.board_pool(seen)).unsqueeze(2).unsqueeze(3))
 
 
 class GroupBlock(nn.Module):
@@ -82,18 +91,11 @@ class GroupBlock(nn.Module):
     def __init__(self, shape: GroupShape, width: int):
         super().__init__()
         self.first = convolution(width, width)
-        self.groups = nn.ModuleList(GroupMix(shape, count, width) for count in shape.groups)
-        self.pool = Pooling()
-        self.board = nn.Linear(2 * width, width)
+        self.mix = GroupMix(shape, width)
         self.second = convolution(width, width)
 
     def forward(self, x: torch.Tensor, members: list[torch.Tensor]) -> torch.Tensor:
-        y = self.first(x)
-        seen = torch.relu(y)
-        for mix, each in zip(self.groups, members, strict=True):
-            y = y + mix(seen, each)
-        y = y + self.board(self.pool(seen)).unsqueeze(2).unsqueeze(3)
-        return torch.relu(x + self.second(torch.relu(y)))
+        return torch.relu(x + self.second(self.mix(self.first(x), members)))
 
 
 class Cells(NamedTuple):
@@ -186,6 +188,7 @@ class GroupNetwork(Network):
     """
 
     family = "groups"
+    mixing = GroupMix
 
     def __init__(self, sizes: Sizes, blocks: int, width: int):
         shape, touches = sizes.groups, sizes.touches

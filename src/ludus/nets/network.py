@@ -89,6 +89,8 @@ class Network(nn.Module):
     """The name of its entry in families.FAMILIES."""
     pooling: ClassVar[type[nn.Module]] = Pooling
     """The class of the modules that pool over a board; a GPU joins them with their neighbours (see gpu/fusion.py)."""
+    mixing: ClassVar[type[nn.Module] | tuple[()]] = ()
+    """The class of the modules that pool over groups of cells, which a GPU runs as one kernel each; () for none."""
     trunk: nn.Module
     policy: nn.Module
     value: nn.Module
