@@ -24,9 +24,14 @@ def fastest_fusion(network: Any, exact: Any, device: str) -> tuple[Any, list[str
     nets.network.Network in bfloat16 on a device, `exact` the same in float32.
     """
     sizes = network.sizes
-    planes = torch.from_numpy(np.random.default_rng(0).integers(0, 2, (ROWS, *sizes.observation)))
+    rng = np.random.default_rng(0)
+    planes = torch.from_numpy(rng.integers(0, 2, (ROWS, *sizes.observation)))
     if sizes.mask is not None:
         planes[:, sizes.mask] = 1
+    if network.mixing:
+        for i, count in enumerate(sizes.groups.groups):
+            shape = ROWS, sizes.groups.rows, sizes.groups.columns
+            planes[:, sizes.groups.planes + i] = torch.from_numpy(rng.integers(-1, count, shape))
     planes = planes.to(device, torch.float32)
     planes = planes.to(memory_format=torch.channels_last) if planes.ndim == 4 else planes
     rounded = planes.to(torch.bfloat16)

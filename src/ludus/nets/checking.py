@@ -57,10 +57,14 @@ def check_engine(engine: Engine, network: Any, calibration: Any = None) -> None:
 
 
 def random_planes(sizes: Any, count: int = ROWS) -> NDArray[np.float32]:
-    """Random planes of 0 and 1, float32 [count, *observation], on boards that fill them."""
-    planes = np.random.default_rng(0).integers(0, 2, (count, *sizes.observation)).astype(np.float32)
+    """Random planes of 0 and 1, float32 [count, *observation], on boards that fill them; groups are random, too."""
+    rng = np.random.default_rng(0)
+    planes = rng.integers(0, 2, (count, *sizes.observation)).astype(np.float32)
     if sizes.mask is not None:
         planes[:, sizes.mask] = 1.0
+    if sizes.groups is not None and sizes.observation == sizes.groups.inputs:
+        for i, groups in enumerate(sizes.groups.groups):
+            planes[:, sizes.groups.planes + i] = rng.integers(-1, groups, (count, *sizes.observation[1:]))
     return planes
 
 
