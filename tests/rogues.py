@@ -50,6 +50,10 @@ class Rogue(RandomAgent):
     def good(self, position, choice):
         return choice
 
+    def sleepy(self, position, choice):
+        time.sleep(1)
+        return choice
+
     # --- attacks on the game: they have no effect ---------------------------------------------------------------------
 
     def write(self, position, choice):
@@ -134,6 +138,11 @@ class Rogue(RandomAgent):
 
     def mute(self, position, choice):
         return None
+
+    def assassin(self, position, choice):
+        """Kill the referee while the opponent thinks."""
+        threading.Timer(0.3, os.kill, (os.getppid(), signal.SIGKILL)).start()
+        return choice
 
     # --- attacks on the pipe ------------------------------------------------------------------------------------------
 

@@ -39,6 +39,9 @@ Optional:
                                              (row * columns + column) into `cells`; return the kind of the move and the
                                              number of cells
     heuristic(rules, state, player)          an estimate of that player's value, in [-1, 1]
+    playout(rules, state, random, values)    play random moves to the end, every legal move equally likely, write the
+                                             result and return True, or return False to have the moves made one by
+                                             one; `state` is scratch. For games that do it faster than move by move
     fingerprint(rules, state)                64 bits, equal only for positions with the same future; without it the
                                              bytes of the state are hashed
 """
@@ -62,6 +65,7 @@ SIGNATURES = {
     "groups": "rules, state, player, planes, ids",
     "touches": "rules, state, player, action, roles, cells",
     "heuristic": "rules, state, player",
+    "playout": "rules, state, random, values",
     "fingerprint": "rules, state",
 }
 REQUIRED = ("reset", "to_move", "legal", "outcome")
@@ -121,4 +125,5 @@ graph = generic("graph", SIGNATURES["graph"])
 groups = generic("groups", SIGNATURES["groups"])
 touches = generic("touches", SIGNATURES["touches"])
 heuristic = generic("heuristic", SIGNATURES["heuristic"])
+playout = generic("playout", SIGNATURES["playout"])
 fingerprint = generic("fingerprint", SIGNATURES["fingerprint"])

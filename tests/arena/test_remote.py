@@ -18,7 +18,7 @@ from ludus.arena.play import play_game
 from ludus.arena.record import tasks_of
 from ludus.arena.remote import AgentFailed, RemoteAgent, Unfit, agent_for, is_remote
 from ludus.arena.workers import Workers
-from ludus.errors import BadAgent
+from ludus.errors import BadAgent, BrokenGame
 from tests.rogues import vandalise
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="processes as on Unix")
@@ -138,6 +138,20 @@ def test_an_agent_that_ends_during_the_turn_of_its_opponent_is_charged(workers, 
     assert record.reason == "crashed: its process ended with exit code 9"
     assert record.values == (-1.0, 1.0)
     assert len(record.actions) == 4  # the opponent has moved, after the process had ended
+
+
+def test_an_agent_that_kills_the_referee_in_the_turn_of_its_opponent_is_charged():
+    with Workers(ludus.make("connect4"), 1) as workers:
+        (record, other) = played(workers, "rogue:assassin", "uct:1s")
+    for each in record, other:
+        assert each.values[each.seats.index(0)] == -1.0
+        assert each.reason.startswith("crashed: its referee failed twice, once without another agent in its process")
+        assert "by signal 9 (SIGKILL)" in each.reason
+
+
+def test_a_game_whose_referee_one_of_two_foreign_agents_kills_is_not_counted():
+    with Workers(TICTACTOE, 1) as workers, pytest.raises(BrokenGame, match="each may be the cause"):
+        played(workers, "rogue:assassin", "rogue:sleepy")
 
 
 def test_an_agent_that_ends_during_the_last_turn_of_a_game_is_not_charged(agent, tmp_path):

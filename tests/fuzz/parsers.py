@@ -12,6 +12,7 @@ import io
 import itertools
 import json
 import re
+import socket
 import tempfile
 import warnings
 from collections.abc import Callable, Iterator
@@ -425,6 +426,49 @@ def cachex_action() -> Target:
         return json.dumps(random.choice((["STEAL"], ["PLACE", random.choice(numbers), random.choice(numbers)])))
 
     return Target(generate, check)
+
+
+@target("ggp-message")
+def ggp_message() -> Target:
+    from ludus.protocols.ggp_messages import BadMessage, read_message, read_move, write_message
+
+    rules = "(role x) (init (cell 1 1 b)) (<= (legal x (mark ?a)) (true (cell ?a 1 b))) (goal x 100) terminal"
+    texts = (
+        *("( INFO )", "(info)", "( PLAY m.1 NIL )", "( PLAY m.1 (( mark 3 1 ) noop ) )", "( ABORT m.1 )"),
+        *("( STOP m.1 ((move (at 1 2) b)(NOOP)))", f"( START m.1 x ({rules}) 60 10)", f"( PREVIEW ({rules}) 10 )"),
+        *("(mark 3 1)", "noop", "(noop)", "ready"),
+    )
+
+    def check(text: str) -> None:
+        with suppress(BadMessage):
+            message = read_message(text)
+            assert read_message(write_message(message)) == message
+        with suppress(BadMessage):
+            assert read_move(read_move(text)) == read_move(text)
+
+    return Target(lambda random: mutate_text(random, random.choice(texts), texts), check)
+
+
+@target("ggp-request")
+def ggp_request() -> Target:
+    """HTTP requests that reach a player, from a peer that closes the connection after them."""
+    from ludus.protocols.ggp_http import BadRequest, read_request
+
+    requests = (
+        b"POST / HTTP/1.0\r\nSender: A\r\nContent-Type: text/acl\r\nContent-Length: 8\r\n\r\n( INFO )",
+        b"GET /%28%20INFO%20%29 HTTP/1.1\r\nHost: a\r\n\r\n",
+        b"OPTIONS / HTTP/1.1\r\n\r\n",
+        b"POST / HTTP/1.1\nexpect: 100-continue\nContent-Length: 3\n\n(a)",
+    )
+
+    def check(content: bytes) -> None:
+        here, there = socket.socketpair()
+        with here, there, suppress(BadRequest):
+            there.sendall(content[:100_000])
+            there.shutdown(socket.SHUT_WR)
+            assert isinstance(read_request(here), bytes | None)
+
+    return Target(lambda random: mutate_bytes(random, random.choice(requests)), check)
 
 
 @target("sevn-record")

@@ -12,8 +12,9 @@ from unittest import mock
 
 import numpy as np
 
-from ludus.gdl import plans
+from ludus.gdl import plans, propagate
 from ludus.gdl import rules as network_rules
+from ludus.gdl.circuit import build_circuit
 from ludus.gdl.game import action_terms, roles_of, rules_of
 from ludus.gdl.grounder import ground_text
 from ludus.gdl.grounding import Translator, expand, read_ground, ways_to_ground
@@ -242,8 +243,9 @@ class ByNetwork:
         grounded = read_ground(io.BytesIO(ground_text(program)), translator)
         self.roles = roles_of(description, grounded, order)
         self.network = build_network(grounded, self.roles, order)
+        wide = build_network(grounded, self.roles, order, factored=False)
         terms = action_terms(self.network)
-        self.rules = rules_of(self.network, {term: i for i, term in enumerate(terms)}, 1000, None)
+        self.rules = rules_of(self.network, {term: i for i, term in enumerate(terms)}, 1000, None, build_circuit(wide))
         self.inputs = [(role, move) for role, moves in enumerate(self.network.inputs) for move in moves]
 
     def initial(self):
@@ -281,6 +283,51 @@ class ByNetwork:
         return frozenset(
             base for base, literal in zip(self.network.bases, rules.next, strict=True) if value(values, literal)
         )
+
+
+class ByCircuit(ByNetwork):
+    """The circuit, evaluated in plain Python; a network whose gates depend on each other has none and is swept."""
+
+    def state_of(self, facts):
+        state = np.zeros(network_rules.facts_bytes(self.rules) + 3, np.uint8)
+        bits = np.array([base in facts for base in self.network.bases], np.bool_)
+        packed = np.packbits(bits, bitorder="little")
+        state[: len(packed)] = packed
+        return state
+
+    def work_of(self, facts):
+        """(mode, work, counters), or None where the network is swept."""
+        state = self.state_of(facts)
+        mode = propagate.find_mode(self.rules, state)
+        if mode < 0:
+            return None
+        work, counters = self.rules.work.copy(), self.rules.counters.copy()
+        propagate.set_facts(self.rules, state, work, counters)
+        return mode, work, counters
+
+    def look(self, facts):
+        found = self.work_of(facts)
+        if found is None:
+            return super().look(facts)
+        mode, work, _ = found
+        legal = []
+        for role in range(len(self.roles)):
+            count = propagate.count_moves(self.rules, work, mode, role)
+            inputs = [propagate.ranked_move(self.rules, work, mode, role, rank) for rank in range(count)]
+            legal.append(frozenset(self.inputs[i][1] for i in inputs))
+        return bool(propagate.is_terminal(self.rules, work, mode)), legal, super().look(facts)[2]
+
+    def next(self, facts, joint):
+        found = self.work_of(facts)
+        if found is None:
+            return super().next(facts, joint)
+        mode, work, counters = found
+        for role, move in enumerate(joint):
+            propagate.make_move(self.rules, work, mode, role, self.inputs.index((role, move)))
+        propagate.advance(self.rules, work, counters, mode)
+        state = self.state_of(())
+        propagate.write_facts(self.rules, work, state)
+        return frozenset(base for i, base in enumerate(self.network.bases) if state[i >> 3] >> (i & 7) & 1)
 
 
 class ByClingo:
@@ -335,6 +382,7 @@ def differences(description: Description, seed: int = 0, plies: int = 5, ways=No
         ByAnyPlan(description, seed),
         ByNetwork(description),
         ByNetwork(description, "split"),
+        ByCircuit(description),
         ByClingo(description),
     ]
     names = [f"{type(way).__name__} {i}" for i, way in enumerate(ways)]

@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 import ludus
+from ludus.gdl.circuit import find_modes
 from ludus.gdl.game import make
+from ludus.gdl.sheets import names
 from ludus.gdl.wide import make_lanes, play_out_all
 from ludus.rng import generator
 from ludus.rules import EVERYONE
@@ -86,6 +88,34 @@ def test_playouts_of_many_games_at_once_have_the_results_of_single_ones(name):
     assert np.isin(wide, game.rules.goal_values).all()
     spread = np.sqrt((wide.var(0) + single.var(0)) / count)
     assert np.all(np.abs(wide.mean(0) - single.mean(0)) <= 4.5 * spread + 1e-6)
+
+
+@pytest.mark.parametrize("name", names())
+def test_the_circuit_makes_the_moves_and_gets_the_values_of_a_sweep(name):
+    game = make(name)
+    swept = game.rules._replace(mode_after=game.rules.mode_after[:0])
+    start, states = game.start().states, game.new_states(1)
+    actions, joint = np.zeros(game.most_legal, np.int32), np.zeros(game.players, np.int32)
+    results = []
+    for rules in (game.rules, swept):
+        random, values = generator(4), np.zeros((40, game.players), np.float32)
+        for row in values:
+            play_games(rules, start, states, random, actions, joint, row, 1)
+        results.append((values.tolist(), random.tolist()))  # equal random states: the same number of choices
+    assert results[0] == results[1]
+
+
+def test_facts_that_follow_a_cycle_are_modes():
+    turns, _ = find_modes(make("connect4").network)
+    assert len(turns) == 2
+    assert all(sum(mode.values()) == 1 for mode in turns)
+    assert find_modes(make("pacman").network)[1] == [0]
+
+
+def test_a_position_outside_the_cycle_is_swept():
+    nobody = make("tictactoe").parse("#3 (cell 1 1 blank)")
+    assert nobody.is_over  # no role has a move
+    assert nobody.values == (0.0, 0.0)
 
 
 def test_playouts_of_many_games_at_once_end_each_position_in_its_own_place():

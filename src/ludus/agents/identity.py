@@ -27,6 +27,7 @@ from ludus.machine import cpu_name
 
 if TYPE_CHECKING:
     from ludus.game import Game
+    from ludus.runs.players import Player
 
 DEFAULTS = {"engine": "auto"}
 """Defaults of options that an agent's class does not know, as they are spent before it is made."""
@@ -62,13 +63,19 @@ def identify(name: str, game: Game) -> Identity:
     if spec.kind == "human":
         raise BadAgent("games of people are not recorded: nobody knows how strong they are that day")
     options, defaults = _options(spec)
-    budget = spec.budget or getattr(_module(spec.kind), "BUDGET", None)
+    budget = spec.budget
+    if budget is None and options.get("level") == defaults.get("level"):  # a lower level has its own budget
+        budget = getattr(_module(spec.kind), "BUDGET", None)
     facts: dict[str, Any] = {}
-    words, run, checkpoint = list(spec.words), "", None
+    words, short, run, checkpoint = list(spec.words), list(spec.words), "", None
     if takes_run(name):
-        run, checkpoint, facts["network"] = _network(spec, game)
-        facts["checkpoint"] = checkpoint
-        words = [f"{run}@{checkpoint}"]
+        player = _player(spec, game)
+        run, checkpoint = player.run, player.checkpoint
+        facts["network"] = _digest_of_file(player.file, player.file.stat().st_mtime_ns)
+        if checkpoint is not None:
+            facts["checkpoint"] = checkpoint
+        words = [player.name] if player.name else []
+        short = [player.label] if player.name else []
     elif words:
         facts["words"] = ":".join(words)
     if budget is not None:
@@ -76,7 +83,6 @@ def identify(name: str, game: Game) -> Identity:
     facts.update(sorted(options.items()))
     changed = [f"{key}={_written(value)}" for key, value in sorted(options.items()) if value != defaults.get(key)]
     tail = [*([str(budget)] if budget else []), *changed]
-    short = [f"{Path(run).name}@{checkpoint}"] if run else words
     return Identity(
         f"{spec.kind}({', '.join(f'{key}={value}' for key, value in facts.items())}) ludus {__version__}",
         ":".join([spec.kind, *short, *tail]),
@@ -133,20 +139,11 @@ def _options(spec: Spec) -> tuple[dict[str, Any], dict[str, Any]]:
     return {**defaults, **spec.read_options(readers)}, defaults
 
 
-def _network(spec: Spec, game: Game) -> tuple[str, int, str]:
-    """The folder of the run, the checkpoint, and the digest of its weights."""
-    from ludus.agents.zero import run_named
-    from ludus.runs.files import BadRun
-    from ludus.runs.run import open_checkpoint
+def _player(spec: Spec, game: Game) -> Player:
+    from ludus.agents.zero import player_named
+    from ludus.runs.players import find_player
 
-    run, checkpoint = open_checkpoint(run_named(spec), game)
-    known = run.checkpoints()
-    if checkpoint is None:
-        checkpoint = known[-1] if known else None
-    if checkpoint is None or checkpoint not in known:
-        raise BadRun(f"{run.folder} has no checkpoint {'yet' if checkpoint is None else checkpoint}")
-    file = run.checkpoint(checkpoint) / "player.safetensors"
-    return str(run.folder), checkpoint, _digest_of_file(file, file.stat().st_mtime_ns)
+    return find_player(player_named(spec), game)
 
 
 @functools.lru_cache(maxsize=4096)

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ludus.agents.budget import Budget
-from ludus.agents.zero import OPTIONS, ZeroAgent, load_evaluator
+from ludus.agents.zero import SEARCH_OPTIONS as OPTIONS
+from ludus.agents.zero import ZeroAgent, load_evaluator
 from ludus.native import below, kernel, uniform
 from ludus.rng import generators
 from ludus.rules import outcome, to_move

@@ -104,6 +104,8 @@ class SearchAgent:
         self.game, self.name, self.budget, self.reuse = game, name, budget, reuse
         self.generation = 0
         """Raised whenever the nodes of the tree no longer stand for the positions they stood for."""
+        self.temperature = 0.0
+        """Above 0, the move is drawn: in proportion to (visits and prior) ** (1 / temperature)."""
         self._warm = False
         self._busy = threading.Lock()
         self._trees = threading.RLock()
@@ -234,6 +236,8 @@ class SearchAgent:
             root.best = self._draw(root)
         elif root.solved and root.value <= -1.0:
             root.best = self._resist(thinking, watch, root)
+        elif self.temperature > 0.0:
+            root.best = self._draw_warm(root)
         thinking.ended = thinking.ended or ("solved" if root.solved else "budget")
         blocks = tuple(block_of(each, self.evaluator is not None) for each in roots)
         report = thinking._snapshot(blocks, tuple(self.grown.line(action=None if together else root.best)))
@@ -256,6 +260,11 @@ class SearchAgent:
 
     def _draw(self, root: Root) -> int:
         return self.random.choices(root.actions.tolist(), root.policy.tolist())[0]
+
+    def _draw_warm(self, root: Root) -> int:
+        shares = root.visits / max(1, root.visits.sum()) + root.priors
+        weights = (shares / shares.max()) ** (1.0 / self.temperature)
+        return self.random.choices(root.actions.tolist(), weights.tolist())[0]
 
     def _resist(self, thinking: Thinking, watch: Watch | None, root: Root) -> int:
         """The move that holds out longest in a lost position, searched for with the rest of the budget."""

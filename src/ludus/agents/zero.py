@@ -1,5 +1,8 @@
 """Tree search with a trained network, the method of AlphaZero.
 
+zero                 the player that comes with Ludus for this game, 400 simulations a move
+zero:level=2         the same, weaker: levels 1 (beginner) to 5 (full strength)
+zero:FILE.player     a packed player (ludus pack)
 zero:RUN             the latest checkpoint of a run, 400 simulations a move
 zero:RUN@40          checkpoint 40          zero:RUN:800   zero:RUN:2s   simulations or seconds a move
 c=1.5                weight of the network's policy: more follows it further
@@ -13,7 +16,7 @@ The run may be one of another board size, if its network is free of sizes (`grou
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ludus.agents.budget import Budget
 from ludus.agents.naming import number_from_0, size, whole_from_1, yes_or_no
@@ -27,6 +30,24 @@ if TYPE_CHECKING:
 
 
 BUDGET = Budget(simulations=400)
+
+
+class Level(NamedTuple):
+    """A strength below the full one."""
+
+    simulations: int
+    temperature: float
+    """The move is drawn in proportion to (visits and prior) ** (1 / temperature); 0 plays the best move."""
+
+
+LEVELS = {
+    1: Level(4, 2.0),
+    2: Level(16, 1.0),
+    3: Level(32, 0.5),
+    4: Level(100, 0.25),
+    5: Level(400, 0.0),
+}
+"""Levels from beginner to full strength."""
 
 
 class ZeroAgent(SearchAgent):
@@ -43,8 +64,12 @@ class ZeroAgent(SearchAgent):
         memory: int = 1 << 28,
         reuse: bool = True,
         batch: int = 8,
+        level: int = 5,
     ):
-        super().__init__(game, name, budget or BUDGET, seed, reuse)
+        if budget is not None and level != 5:
+            raise BadAgent(f"{name}: give a level or a budget, not both")
+        super().__init__(game, name, budget or Budget(simulations=LEVELS[level].simulations), seed, reuse)
+        self.temperature = LEVELS[level].temperature
         self.evaluator, self.c, self.memory, self.batch = evaluator, c, memory, batch
 
     def make_forest(self, nodes: int | None) -> Forest:
@@ -57,19 +82,19 @@ class ZeroAgent(SearchAgent):
 
 
 def load_evaluator(spec: Spec, game: Game, engine: str) -> Any:
-    """The evaluator of the run that an agent's name gives as RUN or RUN@CHECKPOINT."""
+    """The evaluator of the player that an agent's name gives (see runs/players.py)."""
     from ludus.nets.evaluator import make_evaluator
-    from ludus.runs.run import open_checkpoint
+    from ludus.runs.players import find_player
 
-    run, checkpoint = open_checkpoint(run_named(spec), game)
-    network, _ = run.load_player(checkpoint)
+    network, _ = find_player(player_named(spec), game).load()
     return make_evaluator(game, network, engine)
 
 
-def run_named(spec: Spec) -> str:
-    if len(spec.words) != 1:
+def player_named(spec: Spec) -> str | None:
+    """The run or the file that an agent's name gives; None if it gives none."""
+    if len(spec.words) > 1:
         raise BadAgent(f"{spec.text}: name one run, as in {spec.kind}:runs/connect4")
-    return spec.words[0]
+    return spec.words[0] if spec.words else None
 
 
 def engine_name(text: str) -> str:
@@ -80,10 +105,25 @@ def engine_name(text: str) -> str:
     return text
 
 
-OPTIONS = {"c": number_from_0, "memory": size, "reuse": yes_or_no, "batch": whole_from_1, "engine": engine_name}
+def level_number(text: str) -> int:
+    if not text.isdecimal() or int(text) not in LEVELS:
+        raise ValueError(f"from {min(LEVELS)} to {max(LEVELS)}")
+    return int(text)
+
+
+SEARCH_OPTIONS = {"c": number_from_0, "memory": size, "reuse": yes_or_no, "batch": whole_from_1, "engine": engine_name}
+
+OPTIONS = {**SEARCH_OPTIONS, "level": level_number}
 
 
 def make(spec: Spec, game: Game, seed: int) -> ZeroAgent:
     options = spec.read_options(OPTIONS)
     evaluator = load_evaluator(spec, game, options.pop("engine", "auto"))
     return ZeroAgent(game, evaluator, spec.text, spec.budget, seed, **options)
+
+
+def default_opponent(game: Game) -> str:
+    """The agent that plays if the user names none: the player that comes with Ludus, else uct:10000."""
+    from ludus.runs.players import shipped_player
+
+    return "zero" if shipped_player(game) is not None else "uct:10000"

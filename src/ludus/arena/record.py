@@ -21,6 +21,10 @@ if TYPE_CHECKING:
 TRIES = 100
 """Number of random openings of one length that are tried before a shorter one is drawn."""
 
+REPLACED = "moves replaced: "
+"""Begins the reason of a game in which moves of failing players were replaced, as game managers do it in general game
+playing. The game went on, and its result counts."""
+
 
 @dataclass(frozen=True)
 class Task:
@@ -70,7 +74,12 @@ class GameRecord:
     """For each ply after the opening, one entry for each player who moved."""
     seconds: float = 0.0
     reason: str = ""
-    """The fault of the loser, if a fault ended the game; else empty."""
+    """The fault of the loser, if a fault ended the game; or faults that did not end it, after REPLACED; else empty."""
+
+    @property
+    def is_forfeit(self) -> bool:
+        """True if a fault of the loser ended the game."""
+        return bool(self.reason) and not self.reason.startswith(REPLACED)
 
 
 def tasks_of(agents: tuple[str, ...], games: int, seed: int, opening: int = 0, first: int = 0) -> Iterator[Task]:

@@ -67,7 +67,7 @@ class MatchResult:
         if len(self.games) < KEPT:
             self.games.append(record)
             self._lines.add(hash((record.actions, record.values)))
-        if record.reason:
+        if record.is_forfeit:
             self.failures[record.reason] += 1
         for player, value in enumerate(record.values):
             agent = record.seats[player]

@@ -2,7 +2,7 @@
 
 The worker is the referee of its games. Built-in agents play in the worker, every other agent in a process of its own
 (remote.py). The parent sends a setup (spec and identity of the game, further kinds of agents, the limit for a move) and
-then tasks. The worker sends
+then [TASK, APART]; if APART is true, built-in agents have processes of their own, too. The worker sends
 
     ["makes", I]                    agent I of the task is being made
     ["readies", P], ["asks", P]     the agent of player P gets ready for the game, or chooses a move
@@ -51,20 +51,27 @@ def _serve(requests: IO[bytes], replies: IO[bytes]) -> None:
     except LudusError as error:
         write_message(replies, ["broken", str(error)])
         return
-    agents: dict[tuple[str, int], Agent] = {}
+    agents: dict[tuple[str, int, bool], Agent] = {}
     while True:
-        write_message(replies, _play(game, task_of(tasks.get()), agents, setup["move_limit"], replies))
+        task, apart = tasks.get()
+        write_message(replies, _play(game, task_of(task), apart, agents, setup["move_limit"], replies))
 
 
 def _play(
-    game: Game, task: Task, agents: dict[tuple[str, int], Agent], move_limit: float, replies: IO[bytes]
+    game: Game,
+    task: Task,
+    apart: bool,
+    agents: dict[tuple[str, int, bool], Agent],
+    move_limit: float,
+    replies: IO[bytes],
 ) -> list[Any]:
     mine: list[Agent] = []
     for index, name in enumerate(task.agents):
         write_message(replies, ["makes", index])
-        key = name, task.agents[:index].count(name)  # an agent that plays in two seats is made twice
+        key = name, task.agents[:index].count(name), apart  # an agent that plays in two seats is made twice
+        make = RemoteAgent if apart else agent_for
         try:
-            agent = agents.pop(key, None) or agent_for(name, game, move_limit=move_limit)
+            agent = agents.pop(key, None) or make(name, game, move_limit=move_limit)
             if isinstance(agent, RemoteAgent):
                 agent.start()  # it may have ended since the last game
         except Exception as error:

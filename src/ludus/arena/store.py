@@ -30,7 +30,7 @@ from typing import TYPE_CHECKING, Any, Self
 from ludus.arena import guard, wire
 from ludus.arena.guard import BadResults
 from ludus.arena.ratings import Tally
-from ludus.arena.record import GameRecord, Thought
+from ludus.arena.record import REPLACED, GameRecord, Thought
 from ludus.arena.tallies import GameCounts, Result
 from ludus.errors import Unsuitable
 from ludus.registry import remake
@@ -257,7 +257,7 @@ class Store:
     def results(self, game: str, after: int = 0) -> Iterator[Result]:
         """The results of a game, given by its identity, with numbers above `after`, in the order of their numbers."""
         seats = self._rows(
-            "SELECT games.id, opening, actions, reason <> '', agents.identity, value"
+            f"SELECT games.id, opening, actions, reason <> '' AND reason NOT LIKE '{REPLACED}%', agents.identity, value"
             " FROM rules JOIN games ON games.rules = rules.id JOIN seats ON seats.game = games.id"
             " JOIN agents ON agents.id = agent WHERE rules.identity = ? AND games.id > ? ORDER BY games.id, player",
             game,

@@ -7,6 +7,10 @@ games.
 
 The code in a worker (serving.py) is the game, Ludus and its own agents. An agent that is not built in has a further
 process (remote.py), which the worker starts. Its failures are found by the worker, and only its process ends.
+
+An agent that is not built in can still end or stop the worker itself, for example by a signal in the turn of its
+opponent. So a game with such an agent whose worker fails is played again, with a process for each agent. If the worker
+fails again, no agent's code was in it: the agent that is not built in is charged, whoever was to move.
 """
 
 from __future__ import annotations
@@ -42,6 +46,8 @@ class Worker:
 
     child: Child
     task: Task | None = None
+    apart: bool = False
+    """True if built-in agents have processes of their own, too."""
     made: int | None = None
     """The number of the agent that is being made, or was made last."""
     asked: int | None = None
@@ -86,9 +92,7 @@ class Workers:
             if len(self.workers) >= self.count:
                 raise RuntimeError("all workers are busy")
             worker = self._start()
-        worker.task, worker.made, worker.asked, worker.actions, worker.thoughts = task, None, None, [], []
-        worker.began, worker.deadline = time.monotonic(), time.monotonic() + READY_LIMIT
-        worker.child.send(wire.task_json(task))
+        self._give(worker, task, apart=False)
 
     def wait(self, seconds: float) -> list[tuple[Task, GameRecord | Unfit]]:
         """Wait until a game ends, for at most `seconds`. Returns the games that have ended."""
@@ -161,6 +165,12 @@ class Workers:
         self.workers.append(Worker(child))
         return self.workers[-1]
 
+    def _give(self, worker: Worker, task: Task, apart: bool) -> None:
+        worker.task, worker.apart, worker.made, worker.asked = task, apart, None, None
+        worker.actions, worker.thoughts = [], []
+        worker.began, worker.deadline = time.monotonic(), time.monotonic() + READY_LIMIT
+        worker.child.send([wire.task_json(task), apart])
+
     def _limit(self, worker: Worker) -> float:
         """Seconds that the agent at work may take."""
         if worker.asked is None:
@@ -168,7 +178,7 @@ class Workers:
         assert worker.task is not None
         name = worker.task.agents[worker.task.seats[worker.asked]]
         limit = READY_LIMIT if worker.getting_ready else time_limit(parse(name).budget, self.move_limit)
-        return limit + GRACE if is_remote(name) else limit
+        return limit + GRACE if worker.apart or is_remote(name) else limit
 
     def _listen(self, worker: Worker) -> GameRecord | Unfit | None:
         """Process the next message of a worker; returns the record if its game is over. queue.Empty without one."""
@@ -206,24 +216,36 @@ class Workers:
             raise BadMessage(str(error)) from None
         return None
 
-    def _give_up(self, worker: Worker, reason: str) -> GameRecord | Unfit:
-        """End a worker whose agent hung or crashed; a new worker is started when it is needed."""
-        assert worker.task is not None
+    def _give_up(self, worker: Worker, reason: str) -> GameRecord | Unfit | None:
+        """End a worker that hung or crashed. Returns the record of its game, or None if the game is played again."""
+        task = worker.task
+        assert task is not None
         worker.child.end()
         self.workers.remove(worker)
         if worker.asked is None:
             if worker.made is None:
                 raise BrokenGame(f"a process that was to play {self.game.name} failed: {reason}")
-            name = worker.task.agents[worker.made]
+            name = task.agents[worker.made]
             return Unfit(name, f"{name} cannot be made: {reason}")
-        position = start_of(self.game, worker.task)
+        loser = worker.asked
+        suspects = {player for player, agent in enumerate(task.seats) if is_remote(task.agents[agent])}
+        if suspects - {loser}:
+            if not worker.apart:
+                self._give(self._start(), task, apart=True)
+                return None
+            names = sorted({task.agents[task.seats[player]] for player in suspects})
+            if len(names) > 1:
+                raise BrokenGame(f"the referee of {' and '.join(names)} failed, and each may be the cause: {reason}")
+            loser = min(suspects)
+            reason = f"crashed: its referee failed twice, once without another agent in its process ({reason})"
+        position = start_of(self.game, task)
         plies = 0
         with contextlib.suppress(LudusError):  # a worker may have reported impossible moves
             for action in worker.actions:
                 position = position.play(action)
                 plies += 1
         seconds = time.monotonic() - worker.began
-        return record_of(worker.task, position, worker.thoughts[:plies], seconds, worker.asked, reason)
+        return record_of(task, position, worker.thoughts[:plies], seconds, loser, reason)
 
 
 def can_work(names: Iterable[str]) -> bool:

@@ -62,6 +62,10 @@ class DescribedGame(Game):
         """The facts that are true in a state, in the order of the description."""
         raise NotImplementedError
 
+    def move_term(self, state: Any, player: int, action: int) -> Term:
+        """The move that an action of a role stands for."""
+        raise NotImplementedError
+
     def draw(self, state: Any) -> str:
         return "\n".join(show(fact) for fact in self.facts(state))
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib.util
+import math
+import time
 import warnings
 from pathlib import Path
 from random import Random
@@ -15,6 +17,7 @@ from ludus.errors import BadPosition, LudusWarning, UnknownGame
 from ludus.game import convert_options, require
 from ludus.gdl import rules as gdl_rules
 from ludus.gdl.checks import Problem
+from ludus.gdl.circuit import Circuit, build_circuit
 from ludus.gdl.described import GAMES, MOST_LONGEST, DescribedGame
 from ludus.gdl.grounding import CannotGround, Ground, ground
 from ludus.gdl.kif import BadDescription, decode, names_of, shorten, show
@@ -31,6 +34,12 @@ from ludus.sources import Source, read_source
 
 SAMPLE_GAMES, SAMPLES = 20, 2000
 """Random games, and positions from them at most, that show which properties of a game are worth a proof."""
+
+
+TIMED = 60
+"""Positions, of random games from the start, on which two ways of evaluation are compared."""
+CIRCUIT_MERIT = 1.5
+"""The circuit may take this much longer for single positions: playouts go on with it from one position to the next."""
 
 
 class SlowGame(LudusWarning):
@@ -89,11 +98,11 @@ class GdlGame(DescribedGame):
         self.longest = given["longest"]
         require(0 < self.longest <= MOST_LONGEST, f"{self.name}: longest must be from 1 to {MOST_LONGEST}")
         require(not given["reasoner"], f"{self.name}: reasoner must be no for a game on a network")
-        self.network = network_of(self.description)
+        self.network, wide = networks_of(self.description)
         self.terms = action_terms(self.network)
         self.actions_by_term = {term: action for action, term in enumerate(self.terms)}
         self.grid = find_grid(self.description, self.network.bases, self.terms)
-        return rules_of(self.network, self.actions_by_term, self.longest, self.grid)
+        return rules_of(self.network, self.actions_by_term, self.longest, self.grid, build_circuit(wide))
 
     def setup(self) -> None:
         network = self.network
@@ -109,7 +118,9 @@ class GdlGame(DescribedGame):
                 self.places = np.array([spots], np.int32)
         self.simultaneous = self.players > 1
         self.compile()  # some thousand plies in plain Python would take seconds
-        self.proven = prove(network, self._samples())
+        samples = self._samples()
+        self._choose_evaluation(samples)
+        self.proven = prove(network, samples)
         self.simultaneous, self.zero_sum = not self.proven.in_turn, self.proven.zero_sum
 
     def _samples(self) -> Samples:
@@ -129,6 +140,31 @@ class GdlGame(DescribedGame):
             zero_sum = zero_sum and abs(sum(position.values)) < 1e-6
         return Samples(np.array(facts, np.bool_).reshape(-1, len(self.network.bases)), in_turn, zero_sum)
 
+    def _choose_evaluation(self, samples: Samples) -> None:
+        """Sweep the network in each step if the circuit takes much longer to look at positions of a random game."""
+        if not len(self.rules.mode_after):
+            return
+        swept = self.rules._replace(mode_after=self.rules.mode_after[:0])
+        facts = np.packbits(samples.facts[:TIMED], axis=1, bitorder="little")
+        states = np.zeros((len(facts), facts_bytes(self.rules) + 3), np.uint8)
+        states[:, : facts.shape[1]] = facts
+        if self._time_to_look(swept, states) * CIRCUIT_MERIT < self._time_to_look(self.rules, states):
+            self.rules = swept
+
+    def _time_to_look(self, rules: GdlRules, states: np.ndarray) -> float:
+        """Seconds for the legal moves in all states, at best of three times."""
+        from ludus import native
+
+        values, counts = np.zeros(self.players, np.float32), np.zeros(self.players, np.int32)
+        actions = np.zeros((self.players, self.most_legal), np.int32)
+        best = math.inf
+        for _ in range(3):
+            began = time.perf_counter()
+            for i in range(len(states)):
+                native.STEPPING["inspect"](rules, states[i : i + 1], values, actions, counts)
+            best = min(best, time.perf_counter() - began)
+        return best
+
     def options_in_use(self) -> dict[str, Any]:
         return {"longest": self.longest, "reasoner": False}
 
@@ -136,6 +172,9 @@ class GdlGame(DescribedGame):
 
     def player_name(self, player: int) -> str:
         return self.network.roles[player]
+
+    def move_term(self, state: Any, player: int, action: int) -> Term:
+        return self.terms[action]
 
     def write_move(self, state: Any, player: int, action: int) -> str:
         return self.move_text(self.terms[action])
@@ -169,14 +208,14 @@ generic.register(GdlRules, gdl_rules.__dict__)
 # --- from a description to arrays -----------------------------------------------------------------------------------
 
 
-def network_of(description: Description) -> Network:
-    """The network of a valid description."""
+def networks_of(description: Description) -> tuple[Network, Network]:
+    """The network of a valid description, for sweeps, and the same with wide gates, for a circuit."""
     if importlib.util.find_spec("clingo") is None:
         raise UnknownGame("games in GDL need clingo: pip install clingo (or, much slower, the option reasoner=yes)")
     order = names_of(description.text)
     grounded = ground(description)
     roles = roles_of(description, grounded, order)
-    return build_network(grounded, roles, order)
+    return build_network(grounded, roles, order), build_network(grounded, roles, order, factored=False)
 
 
 def roles_of(description: Description, grounded: Ground, order: dict[str, int]) -> list[str]:
@@ -194,8 +233,8 @@ def action_terms(network: Network) -> list[Term]:
     return list(dict.fromkeys(move for moves in network.inputs for move in moves))
 
 
-def rules_of(network: Network, actions: dict[Term, int], longest: int, grid: Grid | None) -> GdlRules:
-    """A network as the arrays of its rules."""
+def rules_of(network: Network, actions: dict[Term, int], longest: int, grid: Grid | None, circuit: Circuit) -> GdlRules:
+    """A network and its circuit as the arrays of their rules."""
     flat = [(role, move) for role, moves in enumerate(network.inputs) for move in moves]
     input_of = np.full((len(network.roles), len(actions)), -1, np.int32)
     for number, (role, move) in enumerate(flat):
@@ -218,6 +257,9 @@ def rules_of(network: Network, actions: dict[Term, int], longest: int, grid: Gri
         input_of,
         facts,
         shown_at(network, grid),
+        *circuit.arrays,
+        np.zeros(len(network.bases) + len(flat) + len(network.kinds), np.uint8),
+        int(circuit.has_goals),
         network.terminal,
         len(network.bases),
         len(network.bases) + len(flat),

@@ -71,8 +71,12 @@ class Network:
         )
 
 
-def build_network(ground: Ground, roles: Sequence[str], order: dict[str, int]) -> Network:
-    """The simplified network of a ground program; `order` ranks constants by their first place in the text."""
+def build_network(ground: Ground, roles: Sequence[str], order: dict[str, int], factored: bool = True) -> Network:
+    """The simplified network of a ground program; `order` ranks constants by their first place in the text.
+
+    `factored`: conditions that several rules of an atom share are factored out. A sweep takes less time then. Without,
+    the gates are wide, and few of them change when a fact changes.
+    """
     bases = sorted((arguments[0] for arguments in ground.atoms["true"]), key=lambda term: rank(term, order))
     moves: list[list[Term]] = [[] for _ in roles]
     numbers: dict[Term, int] = {role: number for number, role in enumerate(roles)}
@@ -81,7 +85,8 @@ def build_network(ground: Ground, roles: Sequence[str], order: dict[str, int]) -
             moves[numbers[role]].append(move)
     for each in moves:
         each.sort(key=lambda term: rank(term, order))
-    builder = _Builder(ground, bases, [(role, move) for role, each in zip(roles, moves, strict=True) for move in each])
+    inputs = [(role, move) for role, each in zip(roles, moves, strict=True) for move in each]
+    builder = _Builder(ground, bases, inputs, factored)
     find = builder.literal_of
     legal = [find("legal", (role, move)) for role, each in zip(roles, moves, strict=True) for move in each]
     following = [find("next", (base,)) for base in bases]
@@ -100,7 +105,8 @@ def build_network(ground: Ground, roles: Sequence[str], order: dict[str, int]) -
 class _Builder:
     """Makes gates from the bottom up: atoms after the atoms that they depend on."""
 
-    def __init__(self, ground: Ground, bases: Sequence[Term], inputs: Sequence[tuple[Term, Term]]):
+    def __init__(self, ground: Ground, bases: Sequence[Term], inputs: Sequence[tuple[Term, Term]], factored: bool):
+        self.factored = factored
         self.atoms = ground.atoms
         self.kinds: list[int] = []
         self.inputs_of: list[tuple[int, ...]] = []
@@ -155,9 +161,9 @@ class _Builder:
         return self._sum_of(list(products))
 
     def _sum_of(self, products: list[frozenset[int]]) -> int:
-        """The OR of conjunctions, with literals that several share factored out, the most frequent first."""
+        """The OR of conjunctions; if `factored`, with literals that several share factored out, most frequent first."""
         terms: list[int] = []
-        while len(products) > 1:
+        while self.factored and len(products) > 1:
             counts = Counter(literal for product in products for literal in product)
             literal, count = min(counts.items(), key=lambda item: (-item[1], item[0]))
             if count == 1:

@@ -122,6 +122,9 @@ class ReasonedGame(DescribedGame, PythonGame):
     def player_name(self, player: int) -> str:
         return self.roles[player]
 
+    def move_term(self, state: Any, player: int, action: int) -> Term:
+        return self.board(state).legal[player][action]
+
     def write_move(self, state: Any, player: int, action: int) -> str:
         return self.move_text(self.board(state).legal[player][action])
 

@@ -11,12 +11,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ludus.gdl import propagate as circuit
 from ludus.gdl.evaluate import literal_value, pack_next, sweep, unpack
+from ludus.gdl.propagate import OVER, TOGETHER, find_mode, set_facts
+from ludus.gdl.scratch import give_back, take_copy
 from ludus.rules import EVERYONE
 
 TERMINAL, LEGAL, NEXT, GOAL = 0, 1, 2, 3
-OVER, TOGETHER = 255, 254
-"""Values of the status byte, which else is the role to move."""
+LEAN = True
+"""No function allocates arrays with Numba's runtime."""
+NATIVE = "ludus.gdl.scratch_native"
+INLINE = True
+"""A call that hands over all the arrays of the rules would take longer than most functions."""
 MAX_ROLES = 250
 
 
@@ -39,6 +45,21 @@ class GdlRules(NamedTuple):
     initial: Any  # uint8 [bytes of the facts]
     shown: Any  # int32 [bases + roles, 2]: where a network's input is 1 for each fact, and for the role that looks:
     # the first number and how many
+    consumers: Any  # uint32: the circuit (see ludus.gdl.circuit), which has no modes if the network is swept instead
+    consumer_starts: Any  # int32
+    work: Any  # uint64
+    counters: Any  # int16
+    places: Any  # int32 [5]
+    block: Any  # int32 [roles + 2]
+    mode_facts: Any  # uint64 [modes + 1, words]
+    mode_after: Any  # int32 [modes]
+    changing: Any  # uint64 [modes, words]
+    forced: Any  # int32 [modes, roles]
+    effects: Any  # int32 [n, 2]
+    effect_starts: Any  # int32 [modes, inputs + 1]
+    effect_roles: Any  # int32 [modes]
+    blank: Any  # uint8 [nodes of the network]: zeros
+    has_goals: int  # 1: the circuit has the goals
     terminal: int  # literal
     bases: int
     first_gate: int
@@ -65,33 +86,52 @@ def count_legal(rules, values, role):
     return count, last
 
 
-def new_values(rules, state):
-    """Values of all nodes, with the facts of a state in place and no move made."""
-    values = np.zeros(rules.first_gate + rules.kinds.size, np.uint8)
-    unpack(rules, state, values)
-    return values
-
-
 def settle(rules, state):
     """Write the status byte of a state whose facts and plies are in place."""
-    at = facts_bytes(rules)
-    values = new_values(rules, state)
+    mode = find_mode(rules, state)
+    if mode >= 0:
+        work, counters = take_copy(rules.work), take_copy(rules.counters)
+        set_facts(rules, state, work, counters)
+        write_status(rules, state, work, mode)
+        give_back(work)
+        give_back(counters)
+    else:
+        settle_by_sweep(rules, state)
+
+
+def write_status(rules, state, work, mode):
+    """Write the status byte of a state that the circuit is in."""
+    status, _ = circuit.find_chooser(rules, work, mode)
+    if circuit.is_terminal(rules, work, mode) or plies(rules, state) >= rules.longest:
+        status = OVER
+    state[facts_bytes(rules)] = status
+
+
+def settle_by_sweep(rules, state):
+    values = take_copy(rules.blank)
+    unpack(rules, state, values)
     sweep(rules, values, TERMINAL)
     if literal_value(values, rules.terminal) or plies(rules, state) >= rules.longest:
-        state[at] = OVER
-        return
-    sweep(rules, values, LEGAL)
+        status = OVER
+    else:
+        sweep(rules, values, LEGAL)
+        status = swept_status(rules, values)
+    state[facts_bytes(rules)] = status
+    give_back(values)
+
+
+def swept_status(rules, values):
+    """The status byte of a position that is not terminal and whose legal moves are evaluated."""
     choosers = 0
     status = 0
     for role in range(rules.input_starts.size - 1):
         count, _ = count_legal(rules, values, role)
         if count == 0:  # the description breaks its promise that every role has a move: the game ends here
-            state[at] = OVER
-            return
+            return OVER
         if count > 1:
             choosers += 1
             status = role
-    state[at] = TOGETHER if choosers > 1 else status
+    return TOGETHER if choosers > 1 else status
 
 
 def reset(rules, state, random):
@@ -107,7 +147,18 @@ def to_move(rules, state):
 
 
 def legal(rules, state, player, actions):
-    values = new_values(rules, state)
+    mode = find_mode(rules, state)
+    if mode >= 0:
+        work, counters = take_copy(rules.work), take_copy(rules.counters)
+        set_facts(rules, state, work, counters)
+        count = circuit.count_moves(rules, work, mode, player)
+        for rank in range(count):
+            actions[rank] = rules.action_of[circuit.ranked_move(rules, work, mode, player, rank)]
+        give_back(work)
+        give_back(counters)
+        return count
+    values = take_copy(rules.blank)
+    unpack(rules, state, values)
     sweep(rules, values, TERMINAL)
     sweep(rules, values, LEGAL)
     count = 0
@@ -115,14 +166,27 @@ def legal(rules, state, player, actions):
         if literal_value(values, rules.legal[i]):
             actions[count] = rules.action_of[i]
             count += 1
+    give_back(values)
     return count
 
 
 def play(rules, state, action):
-    values = new_values(rules, state)
+    mover = np.int64(state[facts_bytes(rules)])
+    mode = find_mode(rules, state)
+    if mode >= 0:
+        work, counters = take_copy(rules.work), take_copy(rules.counters)
+        set_facts(rules, state, work, counters)
+        for role in range(rules.input_starts.size - 1):
+            if role == mover:
+                circuit.make_move(rules, work, mode, role, rules.input_of[role, action])
+            elif rules.forced[mode, role] < 0:
+                circuit.make_move(rules, work, mode, role, circuit.ranked_move(rules, work, mode, role, 0))
+        advance_circuit(rules, state, work, counters, mode)
+        return
+    values = take_copy(rules.blank)
+    unpack(rules, state, values)
     sweep(rules, values, TERMINAL)
     sweep(rules, values, LEGAL)
-    mover = np.int64(state[facts_bytes(rules)])
     for role in range(rules.input_starts.size - 1):
         if role == mover:
             made = rules.input_of[role, action]
@@ -133,7 +197,16 @@ def play(rules, state, action):
 
 
 def play_together(rules, state, actions):
-    values = new_values(rules, state)
+    mode = find_mode(rules, state)
+    if mode >= 0:
+        work, counters = take_copy(rules.work), take_copy(rules.counters)
+        set_facts(rules, state, work, counters)
+        for role in range(rules.input_starts.size - 1):
+            circuit.make_move(rules, work, mode, role, rules.input_of[role, actions[role]])
+        advance_circuit(rules, state, work, counters, mode)
+        return
+    values = take_copy(rules.blank)
+    unpack(rules, state, values)
     sweep(rules, values, TERMINAL)
     sweep(rules, values, LEGAL)
     for role in range(rules.input_starts.size - 1):
@@ -141,30 +214,58 @@ def play_together(rules, state, actions):
     advance(rules, state, values)
 
 
+def advance_circuit(rules, state, work, counters, mode):
+    """Make the moves that are set in the circuit."""
+    mode = circuit.advance(rules, work, counters, mode)
+    circuit.write_facts(rules, work, state)
+    count_ply(rules, state)
+    write_status(rules, state, work, mode)
+    give_back(work)
+    give_back(counters)
+
+
 def advance(rules, state, values):
     """Make the moves that are set in `values`."""
     sweep(rules, values, NEXT)
-    count = plies(rules, state) + 1
     pack_next(rules, values, state)
+    give_back(values)
+    count_ply(rules, state)
+    settle_by_sweep(rules, state)
+
+
+def count_ply(rules, state):
+    count = plies(rules, state) + 1
     at = facts_bytes(rules) + 1
     state[at] = np.uint8(count & 255)
     state[at + 1] = np.uint8(count >> 8)
-    settle(rules, state)
 
 
 def outcome(rules, state, values):
     if state[facts_bytes(rules)] != OVER:
         return False
-    nodes = new_values(rules, state)
-    sweep(rules, nodes, TERMINAL)
-    sweep(rules, nodes, GOAL)
-    for role in range(rules.input_starts.size - 1):
-        values[role] = 0.0
-        if not literal_value(nodes, rules.terminal):  # cut off, or a role without a move: nobody has reached a goal
-            continue
-        for i in range(rules.goal_starts[role], rules.goal_starts[role + 1]):  # in rising order: the highest counts
-            if literal_value(nodes, rules.goal_literals[i]):
-                values[role] = rules.goal_values[i]
+    mode = find_mode(rules, state)
+    if mode >= 0 and rules.has_goals:
+        work, counters = take_copy(rules.work), take_copy(rules.counters)
+        set_facts(rules, state, work, counters)
+        if circuit.is_terminal(rules, work, mode):
+            circuit.read_goals(rules, work, mode, values)
+        else:  # cut off, or a role without a move: nobody has reached a goal
+            for role in range(rules.input_starts.size - 1):
+                values[role] = 0.0
+        give_back(work)
+        give_back(counters)
+    else:
+        circuit.sweep_goals(rules, state, values)
+    return True
+
+
+def playout(rules, state, random, values):
+    if state[facts_bytes(rules)] == OVER:
+        return False
+    mode = find_mode(rules, state)
+    if mode < 0:
+        return False
+    circuit.finish_randomly(rules, state, mode, random, values)
     return True
 
 

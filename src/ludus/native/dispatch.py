@@ -30,7 +30,16 @@ def _no_play_together(rules, state, actions):
     pass
 
 
-_DEFAULTS = {"heuristic": _no_heuristic, "play": _no_play, "play_together": _no_play_together}
+def _no_playout(rules, state, random, values):
+    return False
+
+
+_DEFAULTS = {
+    "heuristic": _no_heuristic,
+    "play": _no_play,
+    "play_together": _no_play_together,
+    "playout": _no_playout,
+}
 
 
 def find(first: Any, name: str, *others: Any) -> Any:

@@ -65,7 +65,9 @@ def _enable(rules_class: type, options: dict[str, Any]) -> None:
     _give_own_name(rules_class)
     for runtime in (False, True):
         chosen = WITH_RUNTIME if runtime else WITHOUT_RUNTIME
-        each = {**INNER, **options, **chosen}
+        # Rules with many arrays are costly to hand over, so a game may ask for its functions to be part of their callers.
+        inline = {"forceinline": True} if namespace.get("INLINE", False) else {}
+        each = {**INNER, **inline, **options, **chosen}
         _functions[rules_class, runtime] = compile_namespace(namespace, set(homes), each, digest)
 
     @typeof_impl.register(rules_class)

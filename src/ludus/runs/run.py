@@ -95,10 +95,10 @@ class Run:
             game = _own_game(folder, described.spec, trust)
         trained = described.trained or game.identity
         rules, own = split_identity(trained)[0], split_identity(game.identity)[0]
-        if rules != own and not (any_size and config.fits_all_sizes and _are_kin(rules, game)):
+        if rules != own and not (any_size and config.fits_all_sizes and are_kin(rules, game)):
             hint = "; weights for every size are trained with --set size_free=yes, or network=graph or groups"
             told = f"{folder} is a run of {rules}, not of {own}"
-            raise BadRun(told + (hint if any_size and _are_kin(rules, game) else ""))
+            raise BadRun(told + (hint if any_size and are_kin(rules, game) else ""))
         if named:
             _compare_digests(folder, trained, game, playing=any_size)
         return cls(folder, game, config, trained)
@@ -386,7 +386,7 @@ def fits(network: Any, weights: dict[str, Any]) -> bool:
     return mine == {name: weight.shape for name, weight in weights.items()}
 
 
-def _are_kin(identity: str, game: Game) -> bool:
+def are_kin(identity: str, game: Game) -> bool:
     """True if an identity differs from the identity of `game` in the options only."""
     name, version = identity.partition("(")[0], identity.rpartition(")v")[2]
     return (name, version) == (game.name, str(game.version))

@@ -1,7 +1,7 @@
 """Random play: one random move, whole random games, and new games that begin with random moves."""
 
 from ludus.native import below, kernel, part
-from ludus.rules import EVERYONE, legal, outcome, play, play_together, reset, to_move
+from ludus.rules import EVERYONE, legal, outcome, play, play_together, playout, reset, to_move
 from ludus.search.tree import copy_state
 
 
@@ -31,6 +31,8 @@ def play_random_move(rules, state, random, actions, joint):
 @part
 def play_out(rules, state, random, actions, joint, values):
     """Play random moves to the end of the game and write its result to values [P]. Scratch: actions [R], joint [P]."""
+    if playout(rules, state, random, values):
+        return
     while not outcome(rules, state, values):
         play_random_move(rules, state, random, actions, joint)
 

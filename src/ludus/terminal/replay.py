@@ -129,12 +129,12 @@ def _thought(game: Game, stored: StoredGame, thought: Thought) -> str:
 
 
 def _ending(game: Game, stored: StoredGame) -> str:
-    """The results of a game, and the fault that ended it, if one did."""
+    """The results of a game, the fault that ended it, if one did, and faults that did not."""
     record = stored.record
     names = [game.player_name(player) for player in range(game.players)]
     results = ", ".join(f"{name} {signed(value)}" for name, value in zip(names, record.values, strict=True))
-    if not record.reason:
-        return f"Results: {results}."
+    if not record.is_forfeit:
+        return f"Results: {results}." + (f" Faults: {record.reason}" if record.reason else "")
     loser = record.values.index(min(record.values))
     return f"Results: {results}. {stored.agents[loser]} ({names[loser]}) lost because it {_as_verb(record.reason)}"
 

@@ -29,10 +29,31 @@ def games() -> None:
     show_games()
 
 
+@app.command(short_help="List the trained players that come with Ludus.")
+def players() -> None:
+    """List the trained players that come with Ludus, with their origin. `zero` plays with the one of its game.
+
+    \b
+    Examples
+      ludus players
+      ludus play connect4 --against zero:level=2
+    """
+    from ludus.terminal.players import show_players
+
+    show_players()
+
+
 @app.command(short_help="Play against an agent in the terminal.", epilog=AGENTS)
 def play(
     game: GameName,
-    against: Annotated[str, typer.Option(metavar="AGENT", help="The agent that plays the other side.")] = "uct:10000",
+    against: Annotated[
+        str | None,
+        typer.Option(
+            metavar="AGENT",
+            help="The agent that plays the other side; by default zero, the player that comes with Ludus for this "
+            "game, or uct:10000 if there is none.",
+        ),
+    ] = None,
     seat: Annotated[
         str,
         typer.Option(
@@ -50,15 +71,18 @@ def play(
 
     \b
     Examples
+      ludus play connect4
+      ludus play connect4 --against zero:level=2
       ludus play connect4 --against uct:2s --seat second
       ludus play breakthrough --option height=6 --option width=6
       ludus play tictactoe --against solver
       ludus play path/to/mygame.py --against random
     """
+    from ludus.agents.zero import default_opponent
     from ludus.terminal.play import find_seat, play
 
     start = start_of(make_game(game, option), position, moves, seed)
-    play(start, against, find_seat(start, seat), seed)
+    play(start, against or default_opponent(start.game), find_seat(start, seat), seed)
 
 
 @app.command(short_help="Let agents play each other, and score them.", epilog=AGENTS)

@@ -125,3 +125,27 @@ def export(
     from ludus.terminal.training import show_export
 
     show_export(run, onnx, trust)
+
+
+@app.command(short_help="Pack a trained player into one file.")
+def pack(
+    run: Annotated[
+        str,
+        typer.Argument(metavar="RUN[@CHECKPOINT]", help="A training run, optionally with the number of a checkpoint."),
+    ],
+    file: Annotated[
+        str | None, typer.Argument(metavar="[FILE]", help="The file to write; by default RUN.player, beside the run.")
+    ] = None,
+    note: Annotated[str, typer.Option(metavar="TEXT", help="A text to keep in the file, such as the command.")] = "",
+    trust: Trust = False,
+) -> None:
+    """Write the network of a run and its origin to one small file, which other people can play with.
+
+    \b
+    Examples
+      ludus pack runs/connect4-20261115-101500 mine.player
+      ludus play connect4 --against zero:mine.player
+    """
+    from ludus.terminal.players import show_pack
+
+    show_pack(run, file, note, trust)

@@ -1,0 +1,613 @@
+"""The network as a circuit for differential evaluation: a change of facts costs only the gates that it changes.
+
+Many games have facts that follow a fixed cycle whatever is played, such as `control`. Each state of such a cycle is a
+*mode*. In a mode the cyclic facts are constants, and so are moves that can never be made there, or must be made. The
+circuit has a simplified copy of the network for each mode, with equal gates merged: whose turn it is then changes no
+gate. A description without such facts has one mode.
+
+Nodes are numbered facts, moves, gates, outputs; each group begins at a multiple of 64, because a node is a bit. A gate
+Where a single role can choose in a mode, each of its moves has a list of *effects*: the facts that it may change, and the
+literals that say whether they are true afterwards. Elsewhere moves are nodes whose flips reach the next facts. A gate
+or output has a counter that is 0 if all literals of an AND are true, or if no literal of an OR is. When the counter
+becomes 0 or stops being 0, the node *flips* and its consumers' counters change. Outputs have no consumers: their bits
+are the results (see the layout in `Circuit`). ludus.gdl.propagate evaluates the circuit.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ludus.gdl.network import AND, FALSE, TRUE, Network
+
+MAX_MODES = 8
+MAX_INPUTS = 30_000
+"""The most literals of a gate: its counter has 16 bits."""
+MAX_EFFECTS = 24
+"""Moves change facts directly if they change at most this number on average."""
+MAX_GOAL_SHARE = 0.5
+"""Goals are evaluated at the end of a game instead if they need more extra gates than this share of the others."""
+
+
+@dataclass
+class Circuit:
+    """Arrays for ludus.gdl.propagate. Words have 64 bits; a bit of `work` stands for a node.
+
+    `work` begins with the current facts and moves, one bit each. The flips that are not propagated yet follow, one bit
+    for each fact, move and gate; then the outputs, one block for each mode.
+    A block of outputs has the legal moves of each role, the next facts, and last whether the game is over, followed by
+    the goals. Each of these groups begins with a new word. The outputs that effects look at come last; the first of
+    them is always 1.
+    """
+
+    consumers: np.ndarray
+    """uint32: 2 * node for a counter that rises when the bit of a node becomes 1, and 2 * node + 1 for one that falls;
+    nodes are counted from the first gate."""
+    consumer_starts: np.ndarray
+    """int32 [nodes before the outputs + 1]"""
+    work: np.ndarray
+    """uint64: the circuit in the initial position, before any move is made."""
+    counters: np.ndarray
+    """int16 [gates and outputs]: in the initial position."""
+    places: np.ndarray
+    """int32: the first words of moves, flips, gates and outputs, then the words in the block of a mode."""
+    block: np.ndarray
+    """int32 [roles + 2]: where each role's legal moves, the next facts, and the end and goals begin in a block."""
+    mode_facts: np.ndarray
+    """uint64 [modes + 1, words]: the cyclic facts, then those that are true in each mode."""
+    mode_after: np.ndarray
+    """int32 [modes]"""
+    changing: np.ndarray
+    """uint64 [modes, words]: facts that can change when a move is made, without the cyclic ones."""
+    forced: np.ndarray
+    """int32 [modes, roles]: the input that is a role's only legal move in all positions of a mode, or -1."""
+    effects: np.ndarray
+    """int32 [n, 2]: a fact, and the bit of `work` that it becomes equal to, times 2; plus 1 if it becomes the opposite."""
+    effect_starts: np.ndarray
+    """int32 [modes, inputs + 1]: where the effects of a move begin."""
+    effect_roles: np.ndarray
+    """int32 [modes]: the role whose moves have effects; -1 if the moves of a mode are nodes."""
+    has_goals: bool
+    """False: goals are not among the outputs."""
+
+    @property
+    def arrays(self) -> tuple[np.ndarray, ...]:
+        """The arrays in the order of the fields of GdlRules."""
+        return (
+            self.consumers,
+            self.consumer_starts,
+            self.work,
+            self.counters,
+            self.places,
+            self.block,
+            self.mode_facts,
+            self.mode_after,
+            self.changing,
+            self.forced,
+            self.effects,
+            self.effect_starts,
+            self.effect_roles,
+        )
+
+
+def words_for(bits: int) -> int:
+    return (bits + 63) >> 6
+
+
+def build_circuit(network: Network) -> Circuit:
+    """The circuit of a network; one without modes if gates depend on each other or have too many inputs."""
+    maker = _Maker(network)
+    if len(network.loops) or max(map(len, (literals for _, literals in maker.rows)), default=0) > MAX_INPUTS:
+        return maker.nothing()
+    return maker.make()
+
+
+# --- modes ------------------------------------------------------------------------------------------------------------
+
+
+def find_modes(network: Network) -> tuple[list[dict[int, bool]], list[int]]:
+    """The modes, each as the values of the cyclic facts, and the mode that follows each."""
+    first_gate = len(network.bases) + sum(map(len, network.inputs))
+    support = _supports(network, first_gate)
+    autonomous = {base for base, nodes in support.items() if nodes is not None}
+    while True:
+        kept = {base for base in autonomous if support[base] <= autonomous}  # type: ignore[operator]
+        if kept == autonomous:
+            break
+        autonomous = kept
+    modes: list[dict[int, bool]] = [{}]
+    after = [0]
+    for group in _connected({base: support[base] or set() for base in sorted(autonomous)}):
+        states, follows = _cycle(network, group)
+        joined = _product(modes, after, states, follows)
+        if states and len(joined[0]) <= MAX_MODES:
+            modes, after = joined
+    return modes, after
+
+
+def _supports(network: Network, first_gate: int) -> dict[int, set[int] | None]:
+    """By fact: the facts that it depends on after a ply; None for more than 8, or where it depends on a move."""
+    memo: dict[int, set[int] | None] = {}
+    kinds, starts, literals = network.kinds, network.starts.tolist(), network.literals.tolist()
+    for gate in range(int(network.stretches[3]) if len(kinds) else 0):
+        found: set[int] | None = set()
+        for literal in literals[starts[gate] : starts[gate + 1]]:
+            node = literal >> 1
+            inner = {node} if node < len(network.bases) else memo.get(node)
+            if inner is None or len(found | inner) > 8:  # type: ignore[operator]
+                found = None
+                break
+            found |= inner  # type: ignore[operator]
+        memo[first_gate + gate] = found
+    supports: dict[int, set[int] | None] = {}
+    for base, literal in enumerate(network.next.tolist()):
+        node = literal >> 1
+        supports[base] = set() if literal < 0 else {node} if node < len(network.bases) else memo.get(node)
+    return supports
+
+
+def _connected(uses: dict[int, set[int]]) -> list[list[int]]:
+    """Groups of facts that depend on each other in any direction, those with the lowest numbers first."""
+    group = {base: base for base in uses}
+
+    def root(base: int) -> int:
+        while group[base] != base:
+            group[base] = group[group[base]]
+            base = group[base]
+        return base
+
+    for base, others in uses.items():
+        for other in others:
+            a, b = root(base), root(other)
+            group[max(a, b)] = min(a, b)
+    members: dict[int, list[int]] = {}
+    for base in uses:
+        members.setdefault(root(base), []).append(base)
+    return list(members.values())
+
+
+def _cycle(network: Network, group: list[int]) -> tuple[list[dict[int, bool]], list[int]]:
+    """The states of a group of facts from the initial position on, and the successor of each; empty if too many."""
+    states: list[dict[int, bool]] = []
+    state = {base: bool(network.initial[base]) for base in group}
+    while state not in states:
+        if len(states) == MAX_MODES:
+            return [], []
+        states.append(state)
+        state = {base: _value(network, int(network.next[base]), state, {}) for base in group}
+    return states, [*range(1, len(states)), states.index(state)]
+
+
+def _value(network: Network, literal: int, state: dict[int, bool], known: dict[int, bool]) -> bool:
+    """The value of a literal that depends on the facts of `state` only."""
+    if literal < 0:
+        return literal == TRUE
+    node = literal >> 1
+    if node not in known:
+        gate = node - len(network.bases) - sum(map(len, network.inputs))
+        if gate < 0:
+            known[node] = state[node]
+        else:
+            inner = network.literals[network.starts[gate] : network.starts[gate + 1]].tolist()
+            values = [_value(network, each, state, known) for each in inner]
+            known[node] = all(values) if network.kinds[gate] == AND else any(values)
+    return known[node] ^ bool(literal & 1)
+
+
+def _product(
+    modes: list[dict[int, bool]], after: list[int], states: list[dict[int, bool]], follows: list[int]
+) -> tuple[list[dict[int, bool]], list[int]]:
+    """Two independent sequences that begin together as one."""
+    pairs = [(0, 0)]
+    for mode, state in pairs:
+        pair = (after[mode], follows[state]) if states else (0, 0)
+        if pair not in pairs:
+            pairs.append(pair)
+    if not states:
+        return modes, after
+    successors = [pairs.index((after[mode], follows[state])) for mode, state in pairs]
+    return [modes[mode] | states[state] for mode, state in pairs], successors
+
+
+# --- gates and arrays -------------------------------------------------------------------------------------------------
+
+
+class _Maker:
+    """Makes the gates of all modes, and flattens them. Literals of the circuit are as in ludus.gdl.network."""
+
+    def __init__(self, network: Network):
+        self.network = network
+        self.roles = len(network.roles)
+        self.bases = len(network.bases)
+        self.input_starts = network.input_starts.tolist()
+        self.first_input = 64 * words_for(self.bases)
+        self.first_gate = self.first_input + 64 * words_for(self.input_starts[-1])
+        self.kinds: list[int] = []
+        self.inputs_of: list[tuple[int, ...]] = []
+        self.known: dict[tuple[int, tuple[int, ...]], int] = {}
+        self.effects: list[dict[int, list[tuple[int, int]]]] = []
+        """By mode and input: the facts that change, and their literals afterwards."""
+        self.effect_roles: list[int] = []
+        self.rows = list(
+            zip(
+                network.kinds.tolist(),
+                (network.literals[a:b].tolist() for a, b in zip(network.starts, network.starts[1:], strict=False)),
+                strict=True,
+            )
+        )
+
+        self.gates_of: dict[int, list[int]] = {}
+        """By node: the gates for the next facts that look at it."""
+        for gate in range(int(network.stretches[2]), int(network.stretches[3])):
+            for literal in self.rows[gate][1]:
+                self.gates_of.setdefault(literal >> 1, []).append(gate)
+        self.facts_of: dict[int, list[int]] = {}
+        """By node: the next facts that it decides."""
+        for base, literal in enumerate(network.next.tolist()):
+            self.facts_of.setdefault(literal >> 1, []).append(base)
+
+    def gate(self, kind: int, literals: Iterable[int]) -> int:
+        neutral, absorbing = (TRUE, FALSE) if kind == AND else (FALSE, TRUE)
+        kept = set(literals)
+        kept.discard(neutral)
+        if absorbing in kept or any(literal ^ 1 in kept for literal in kept):
+            return absorbing
+        if not kept:
+            return neutral
+        if len(kept) == 1:
+            return kept.pop()
+        ordered = tuple(sorted(kept))
+        found = self.known.get((kind, ordered))
+        if found is None:
+            found = self.known[kind, ordered] = 2 * (self.first_gate + len(self.kinds))
+            self.kinds.append(kind)
+            self.inputs_of.append(ordered)
+        return found
+
+    def make(self) -> Circuit:
+        modes, after = find_modes(self.network)
+        outputs: list[list[int]] = []
+        goal_outputs: list[list[int]] = []
+        forced = np.full((len(modes), self.roles), -1, np.int32)
+        plain: dict[int, int] = {}
+        """Literals of network nodes that are the same in every mode."""
+        places = []
+        for number, mode in enumerate(modes):
+            legal, following, terminal, place = self._mode(mode, plain, forced[number])
+            places.append(place)
+            outputs.append([*legal, *following, terminal])
+        gates_without_goals = len(self.kinds)
+        for mode, place in zip(modes, places, strict=True):
+            goal_outputs.append(self._goals(place, plain, mode))
+        has_goals = len(self.kinds) - gates_without_goals <= MAX_GOAL_SHARE * gates_without_goals + 16
+        if not has_goals:
+            goal_outputs = [[] for _ in modes]
+        return self._flatten(modes, after, forced, outputs, goal_outputs, has_goals)
+
+    def nothing(self) -> Circuit:
+        """A circuit without modes, whose other arrays are never looked at."""
+        self.effects, self.effect_roles = [{}], [-1]
+        circuit = self._flatten(
+            [{}],
+            [0],
+            np.full((1, self.roles), -1, np.int32),
+            [[FALSE] * (self.input_starts[-1] + self.bases + 1)],
+            [[]],
+            False,
+        )
+        return replace(circuit, mode_after=circuit.mode_after[:0])
+
+    def _mode(
+        self, mode: dict[int, bool], plain: dict[int, int], forced: np.ndarray
+    ) -> tuple[list[int], list[int], int, dict[int, int]]:
+        """The literals of legal moves, next facts and the end in a mode, and those of all nodes that differ there."""
+        network = self.network
+        place = {base: TRUE if value else FALSE for base, value in mode.items()}
+        self._copy(place, plain, 0, int(network.stretches[2]))
+        legal = [self._moved(literal, place, plain) for literal in network.legal.tolist()]
+        for role in range(self.roles):
+            begin, end = self.input_starts[role], self.input_starts[role + 1]
+            possible = [i for i in range(begin, end) if legal[i] != FALSE]
+            only = len(possible) == 1
+            if only and legal[possible[0]] == TRUE:
+                forced[role] = possible[0]
+            for i in range(begin, end):
+                if legal[i] == FALSE or only:
+                    place[self.bases + i] = TRUE if only and i == possible[0] else FALSE
+        terminal = self._moved(network.terminal, place, plain)
+        choosing = []
+        for role in range(self.roles):
+            inputs = range(self.input_starts[role], self.input_starts[role + 1])
+            if any(self.bases + i not in place for i in inputs):
+                choosing.append(role)
+        effects = self._effects(place, plain, choosing[0], legal, mode) if len(choosing) == 1 else None
+        if effects is not None:
+            self.effects.append(effects)
+            self.effect_roles.append(choosing[0])
+            return legal, [2 * base for base in range(self.bases)], terminal, place
+        self.effects.append({})
+        self.effect_roles.append(-1)
+        self._copy(place, plain, int(network.stretches[2]), int(network.stretches[3]))
+        following = [self._moved(literal, place, plain) for literal in network.next.tolist()]
+        return legal, following, terminal, place
+
+    def _effects(
+        self, place: dict[int, int], plain: dict[int, int], role: int, legal: list[int], mode: dict[int, bool]
+    ) -> dict[int, list[tuple[int, int]]] | None:
+        """By input of the only role that chooses: its effects; None if they are many."""
+        network = self.network
+        inputs = range(self.input_starts[role], self.input_starts[role + 1])
+        no_move = place | {self.bases + i: FALSE for i in inputs}
+        self._copy(no_move, plain, int(network.stretches[2]), int(network.stretches[3]))
+        following = network.next.tolist()
+        idle = {
+            base: self._moved(literal, no_move, plain) for base, literal in enumerate(following) if base not in mode
+        }
+        changing = {base for base, literal in idle.items() if literal != 2 * base}
+        found: dict[int, list[tuple[int, int]]] = {}
+        for i in inputs:
+            if legal[i] == FALSE:
+                continue
+            moved = self._gates_after(self.bases + i, no_move, plain)
+            touched = changing | {base for node in moved for base in self.facts_of.get(node, ())}
+            each = []
+            for base in sorted(touched - mode.keys()):
+                node = following[base] >> 1
+                literal = moved[node] ^ (following[base] & 1) if following[base] >= 0 and node in moved else idle[base]
+                if literal != 2 * base:
+                    each.append((base, literal))
+            found[i] = each
+        if sum(map(len, found.values())) > MAX_EFFECTS * max(1, len(found)):
+            return None
+        return found
+
+    def _gates_after(self, node: int, no_move: dict[int, int], plain: dict[int, int]) -> dict[int, int]:
+        """The literals of a move that is made and of the gates that it changes; the other moves are not made."""
+        offset = self.bases + self.input_starts[-1]
+        moved = {node: TRUE}
+        waiting = list(self.gates_of.get(node, ()))
+        heapq.heapify(waiting)
+        while waiting:
+            gate = heapq.heappop(waiting)
+            if offset + gate in moved:
+                continue
+            kind, literals = self.rows[gate]
+            inner = [
+                moved[literal >> 1] ^ (literal & 1)
+                if literal >= 0 and literal >> 1 in moved
+                else self._moved(literal, no_move, plain)
+                for literal in literals
+            ]
+            now = self.gate(kind, inner)
+            if now != self._moved(2 * (offset + gate), no_move, plain):
+                moved[offset + gate] = now
+                for each in self.gates_of.get(offset + gate, ()):
+                    heapq.heappush(waiting, each)
+        return moved
+
+    def _goals(self, place: dict[int, int], plain: dict[int, int], mode: dict[int, bool]) -> list[int]:
+        stretches = self.network.stretches.tolist()
+        self._copy(place, plain, stretches[3], stretches[4])
+        return [self._moved(literal, place, plain) for each in self.network.goals for _, literal in each]
+
+    def _copy(self, place: dict[int, int], plain: dict[int, int], begin: int, end: int) -> None:
+        """Make the gates of a range; those that a mode does not change are made once."""
+        offset = self.bases + self.input_starts[-1]
+        for gate in range(begin, end):
+            kind, literals = self.rows[gate]
+            if any(literal >> 1 in place for literal in literals):
+                place[offset + gate] = self.gate(kind, [self._moved(literal, place, plain) for literal in literals])
+            elif offset + gate not in plain:
+                plain[offset + gate] = self.gate(kind, [self._moved(literal, place, plain) for literal in literals])
+
+    def _moved(self, literal: int, place: dict[int, int], plain: dict[int, int]) -> int:
+        """A literal of the network as a literal of the circuit."""
+        if literal < 0:
+            return literal
+        node = literal >> 1
+        found = place.get(node)
+        if found is None:
+            if node < self.bases:
+                found = 2 * node
+            elif node < self.bases + self.input_starts[-1]:
+                found = 2 * (self.first_input + node - self.bases)
+            else:
+                found = plain[node]
+        return found ^ (literal & 1)
+
+    def _flatten(
+        self,
+        modes: list[dict[int, bool]],
+        after: list[int],
+        forced: np.ndarray,
+        outputs: list[list[int]],
+        goals: list[list[int]],
+        has_goals: bool,
+    ) -> Circuit:
+        fact_words = words_for(self.bases)
+        block = [0]
+        for role in range(self.roles):
+            block.append(block[-1] + words_for(self.input_starts[role + 1] - self.input_starts[role]))
+        block.append(block[-1] + fact_words)
+        block_words = block[-1] + words_for(1 + len(goals[0]))
+        changing = np.zeros((len(modes), 64 * fact_words), np.bool_)
+        wanted: list[tuple[int, int]] = []
+        """(output, counted from the first, and its literal)"""
+        for mode, (literals, extra) in enumerate(zip(outputs, goals, strict=True)):
+            at = 64 * mode * block_words
+            for role in range(self.roles):
+                for i in range(self.input_starts[role], self.input_starts[role + 1]):
+                    wanted.append((at + 64 * block[role] + i - self.input_starts[role], literals[i]))
+            for base in range(self.bases):
+                literal = literals[self.input_starts[-1] + base]
+                if base not in modes[0] and literal != 2 * base:  # a fact that stays as it is needs no output
+                    changing[mode, base] = True
+                    wanted.append((at + 64 * block[self.roles] + base, literal))
+            for i, literal in enumerate([literals[-1], *extra]):
+                wanted.append((at + 64 * block[-1] + i, literal))
+        seen = {literal & ~1 for each in self.effects for effects in each.values() for _, literal in effects}
+        self.looked_at = {TRUE & ~1: 64 * block_words * len(modes)}
+        """By positive literal: the output that effects look at."""
+        wanted.append((self.looked_at[TRUE & ~1], TRUE))
+        for literal in sorted(seen):
+            if literal >= 0:
+                self.looked_at[literal] = wanted[-1][0] + 1
+                wanted.append((wanted[-1][0] + 1, literal))
+        return self._arrays(modes, after, forced, wanted, changing, block, block_words, has_goals)
+
+    def _order(self, needed: list[bool]) -> list[int]:
+        """Needed gates in topological order, those with few inputs early: they flip often, and share words then."""
+        missing, users = {}, {}
+        for gate in range(len(self.kinds)):
+            if needed[gate]:
+                sources = [(each >> 1) - self.first_gate for each in self.inputs_of[gate]]
+                missing[gate] = sum(source >= 0 for source in sources)
+                for source in sources:
+                    users.setdefault(source, []).append(gate)
+        ready = [(len(self.inputs_of[gate]), gate) for gate, count in missing.items() if not count]
+        heapq.heapify(ready)
+        order = []
+        while ready:
+            _, gate = heapq.heappop(ready)
+            order.append(gate)
+            for user in users.get(gate, ()):
+                missing[user] -= 1
+                if not missing[user]:
+                    heapq.heappush(ready, (len(self.inputs_of[user]), user))
+        return order
+
+    def _arrays(
+        self,
+        modes: list[dict[int, bool]],
+        after: list[int],
+        forced: np.ndarray,
+        wanted: list[tuple[int, int]],
+        changing: np.ndarray,
+        block: Sequence[int],
+        block_words: int,
+        has_goals: bool,
+    ) -> Circuit:
+        fact_words, input_words = words_for(self.bases), words_for(self.input_starts[-1])
+        uses = [0] * len(self.kinds)
+        needed = [False] * len(self.kinds)
+        for _, literal in wanted:
+            if literal >= 2 * self.first_gate:
+                needed[(literal >> 1) - self.first_gate] = True
+                uses[(literal >> 1) - self.first_gate] += 1
+        for gate in range(len(self.kinds) - 1, -1, -1):
+            if needed[gate]:
+                for literal in self.inputs_of[gate]:
+                    if literal >= 2 * self.first_gate:
+                        needed[(literal >> 1) - self.first_gate] = True
+                        uses[(literal >> 1) - self.first_gate] += 1
+        merged = {}
+        """By gate: the output that it is, where it has no other use."""
+        for output, literal in wanted:
+            gate = (literal >> 1) - self.first_gate
+            if literal >= 0 and gate >= 0 and uses[gate] == 1:
+                merged[gate] = output
+        inner = [gate for gate in self._order(needed) if gate not in merged]
+        place = {gate: self.first_gate + i for i, gate in enumerate(inner)}
+        first_output = self.first_gate + 64 * words_for(len(inner))
+        place |= {gate: first_output + output for gate, output in merged.items()}
+        nodes = first_output + 64 * (block_words * len(modes) + words_for(len(self.looked_at)))
+
+        # Values in the initial position; a node's bit is 1 if its counter is not 0.
+        bits = np.zeros(nodes, np.bool_)
+        bits[: self.bases] = self.network.initial
+        counters = np.zeros(nodes - self.first_gate, np.int16)
+        edges: list[tuple[int, int]] = []
+        values = [False] * len(self.kinds)
+
+        def node_of(literal: int) -> tuple[int, int]:
+            """The node, and 1 if the literal is true when the node's bit is 0."""
+            node, negated = literal >> 1, literal & 1
+            if node < self.first_gate:
+                return node, negated
+            gate = node - self.first_gate
+            return place[gate], negated ^ (self.kinds[gate] == AND)
+
+        def value_of(literal: int) -> bool:
+            node = literal >> 1
+            value = bool(bits[node]) if node < self.first_gate else values[node - self.first_gate]
+            return value ^ bool(literal & 1)
+
+        results = np.zeros(nodes - first_output, np.bool_)
+        for gate in (gate for gate in range(len(self.kinds)) if needed[gate]):
+            literals = self.inputs_of[gate]
+            true = sum(map(value_of, literals))
+            counters[place[gate] - self.first_gate] = true - len(literals) if self.kinds[gate] == AND else true
+            values[gate] = true == len(literals) if self.kinds[gate] == AND else true > 0
+            for literal in literals:
+                source, falls = node_of(literal)
+                edges.append((source, 2 * (place[gate] - self.first_gate) + falls))
+        for output, literal in wanted:
+            if literal < 0:
+                results[output] = literal == TRUE
+                continue
+            results[output] = value_of(literal)
+            if merged.get((literal >> 1) - self.first_gate) != output:
+                source, falls = node_of(literal)
+                counters[first_output + output - self.first_gate] = value_of(literal)
+                edges.append((source, 2 * (first_output + output - self.first_gate) + falls))
+        edges.sort()
+        sources = np.array([source for source, _ in edges], np.int64)
+        head = np.zeros(64 * (fact_words + input_words), np.bool_)
+        head[: self.bases] = self.network.initial
+        flips = np.zeros(first_output, np.bool_)
+        work = np.concatenate([_words(head), _words(flips), _words(results)])
+        flips_at = fact_words + input_words
+        outputs_at = flips_at + first_output // 64
+        facts = np.zeros((len(modes) + 1, 64 * fact_words), np.bool_)
+        for base in modes[0]:
+            facts[0, base] = True
+            for number, mode in enumerate(modes):
+                facts[number + 1, base] = mode[base]
+        effects: list[tuple[int, int]] = []
+        effect_starts = []
+        for each in self.effects:
+            effect_starts.append([])
+            for i in range(self.input_starts[-1]):
+                effect_starts[-1].append(len(effects))
+                for base, literal in each.get(i, ()):
+                    # FALSE is the opposite of the output that is always 1.
+                    opposite = literal == FALSE if literal < 0 else literal & 1
+                    bit = 64 * outputs_at + self.looked_at[literal & ~1]
+                    effects.append((base, 2 * bit + opposite))
+            effect_starts[-1].append(len(effects))
+        return Circuit(
+            consumers=np.array([edge for _, edge in edges], np.uint32),
+            consumer_starts=np.searchsorted(sources, np.arange(first_output + 1)).astype(np.int32),
+            work=work,
+            counters=counters,
+            places=np.array(
+                [
+                    fact_words,
+                    flips_at,
+                    flips_at + self.first_gate // 64,
+                    outputs_at,
+                    block_words,
+                ],
+                np.int32,
+            ),
+            block=np.array(block, np.int32),
+            mode_facts=np.stack([_words(row) for row in facts]),
+            mode_after=np.array(after, np.int32),
+            changing=np.stack([_words(row) for row in changing]),
+            forced=forced,
+            effects=np.array(effects, np.int32).reshape(-1, 2),
+            effect_starts=np.array(effect_starts, np.int32),
+            effect_roles=np.array(self.effect_roles, np.int32),
+            has_goals=has_goals,
+        )
+
+
+def _words(bits: np.ndarray) -> np.ndarray:
+    """Bits, a multiple of 64, as words."""
+    return np.packbits(bits, bitorder="little").view(np.uint64)
+
+
+__all__ = ["Circuit", "build_circuit", "find_modes"]

@@ -1,0 +1,44 @@
+"""The output of `ludus players` and `ludus pack`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ludus.runs.players import SUFFIX, pack_player, shipped_players
+from ludus.terminal.show import new_table, print_table
+
+if TYPE_CHECKING:
+    from ludus.runs.players import Pack
+
+
+def show_players() -> None:
+    """The players that come with Ludus, in a table."""
+    table = new_table()
+    for heading in ("game", "trained for", "network", "minutes", "games", "size", "note"):
+        table.add_column(heading, overflow="fold")
+    for pack in shipped_players():
+        table.add_row(
+            pack.game.partition("(")[0],
+            "every size" if pack.fits_all_sizes else pack.rules,
+            f"{pack.network['network']} {pack.network['blocks']} x {pack.network['width']}",
+            f"{pack.facts['minutes']:g}",
+            f"{pack.facts['games']:,}",
+            f"{pack.file.stat().st_size / 1e6:.1f} MB",
+            pack.facts.get("note", ""),
+        )
+    print_table(table)
+    print("\nPlay against one: ludus play connect4 --against zero    weaker: zero:level=1 to zero:level=4")
+
+
+def show_pack(run: str, file: str | None, note: str, trust: bool) -> None:
+    """Pack a run, and say how to use the file."""
+    target = Path(file or f"{run.rstrip('/').rpartition('@')[0] or run.rstrip('/')}{SUFFIX}")
+    pack = pack_player(run, target, note, trust)
+    print(f"{target}: {pack.rules}, checkpoint {pack.facts['iteration']}, {target.stat().st_size / 1e6:.1f} MB")
+    print(f"Play against it: ludus play {_game(pack)} --against zero:{target}")
+
+
+def _game(pack: Pack) -> str:
+    options = "".join(f" --option {key}={value}" for key, value in pack.spec.options.items())
+    return f"{pack.spec.source}{options}"

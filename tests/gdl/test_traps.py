@@ -1,0 +1,146 @@
+"""Traps of published descriptions, each in a small description of our own, played alike by all ways of evaluation."""
+
+import pytest
+
+from ludus.gdl.checks import check
+from ludus.gdl.game import game_of
+from ludus.gdl.language import read_description
+from ludus.rules import EVERYONE
+from tests.gdl.random_descriptions import differences
+
+COUNT = """(init (step 0)) (succ 0 1) (succ 1 2) (succ 2 3) (succ 3 4)
+(<= (next (step ?n)) (true (step ?m)) (succ ?m ?n)) (<= terminal (true (step 4)))"""
+"""A clock of four plies."""
+
+TRAPS = {
+    "nested functions in facts and moves": f"""(role r) {COUNT} (init (at (pair 1 (box a)) r))
+        (<= (legal r (put (pair ?x (box ?y)))) (true (at (pair ?x (box ?y)) r)))
+        (<= (legal r (swap (pair ?x ?b))) (true (at (pair ?x ?b) r)))
+        (<= (next (at (pair 2 ?b) r)) (does r (put (pair ?x ?b))))
+        (<= (next (at (pair ?x (box b)) r)) (does r (swap (pair ?x ?b))))
+        (goal r 50)""",
+    "an or inside an or, with negation inside": f"""(role r) {COUNT} (init p) (legal r x) (legal r y)
+        (<= (next p) (or (true p) (or (does r x) (and-like))))
+        (<= (next q) (or (not (true p)) (or (does r y) (true q))))
+        (<= (and-like) (true (step 3)))
+        (<= (goal r 100) (true q)) (<= (goal r 0) (not (true q)))""",
+    "init by rules": f"""(role r) {COUNT} (num 1) (num 2) (lit 2)
+        (<= (init (cell ?n on)) (num ?n) (lit ?n)) (<= (init (cell ?n off)) (num ?n) (not (lit ?n)))
+        (<= (legal r (press ?n)) (num ?n))
+        (<= (next (cell ?n on)) (does r (press ?n)) (true (cell ?n off)))
+        (<= (next (cell ?n off)) (does r (press ?n)) (true (cell ?n on)))
+        (<= (next (cell ?n ?v)) (true (cell ?n ?v)) (does r (press ?m)) (distinct ?n ?m))
+        (<= (goal r 100) (true (cell 1 on)) (true (cell 2 on))) (<= (goal r 0) (true (cell ?n off)))""",
+    "one move legal by several rules": f"""(role a) (role b) {COUNT} (init (control a))
+        (<= (legal a x) (true (control a))) (<= (legal a x) (true (step 0))) (<= (legal a y) (true (control a)))
+        (<= (legal a noop) (true (control b))) (<= (legal b noop) (true (control a)))
+        (<= (legal b x) (true (control b))) (<= (legal b y) (true (control b)))
+        (<= (next (control b)) (true (control a))) (<= (next (control a)) (true (control b)))
+        (<= (next (did ?r)) (does ?r x)) (<= (next (did ?r)) (true (did ?r)))
+        (<= (goal ?r 100) (true (did ?r))) (<= (goal ?r 0) (role ?r) (not (true (did ?r))))""",
+    "moves, next facts and goals that are plain facts": """(role r) (init p) (legal r a) (legal r b) (next q) (goal r 30)
+        (<= (next (made ?m)) (does r ?m)) (<= terminal (true (made b)) (true q))""",
+    "stratified negation in several layers": f"""(role r) {COUNT} (init (on 1)) (n 1) (n 2) (n 3)
+        (<= (off ?x) (n ?x) (not (true (on ?x)))) (<= (free ?x) (n ?x) (not (off ?x)))
+        (<= some (free ?x)) (<= none (not some))
+        (<= (legal r (flip ?x)) (n ?x)) (<= (legal r wait) none)
+        (<= (next (on ?x)) (does r (flip ?x)) (off ?x)) (<= (next (on ?x)) (free ?x) (not (does r (flip ?x))))
+        (<= (goal r 100) none) (<= (goal r 0) some)""",
+    "recursion": f"""(role r) {COUNT} (node a) (node b) (node c) (node d) (init (edge a b)) (init (edge b c))
+        (<= (reach ?x ?y) (true (edge ?x ?y))) (<= (reach ?x ?z) (reach ?x ?y) (true (edge ?y ?z)))
+        (<= (legal r (link ?x ?y)) (node ?x) (node ?y) (distinct ?x ?y) (not (true (edge ?x ?y))))
+        (<= (next (edge ?x ?y)) (does r (link ?x ?y))) (<= (next (edge ?x ?y)) (true (edge ?x ?y)))
+        (<= (goal r 100) (reach a a)) (<= (goal r 0) (not (reach a a)))""",
+    "several goals and none": f"""(role r) (role s) {COUNT} (legal r a) (legal r b) (legal s z)
+        (<= (next p) (does r a)) (<= (next p) (true p))
+        (<= (goal r 10) (true p)) (<= (goal r 70) (true p)) (<= (goal s 0) (true (step 0)))""",
+    "facts that are never declared, and a declared relation that nothing reaches": f"""(role r) {COUNT}
+        (<= (base (huge ?a ?b ?c)) (d ?a) (d ?b) (d ?c)) (d 0) (d 1) (d 2) (d 3) (d 4) (d 5) (d 6) (d 7) (d 8) (d 9)
+        (legal r a) (legal r b) (<= (next (seen ?m)) (does r ?m)) (<= (next (seen ?m)) (true (seen ?m)))
+        (<= (next (huge ?a ?a ?b)) (true (huge ?b ?a ?a)))
+        (<= (goal r 100) (true (seen a)) (true (seen b))) (<= (goal r 0) (not (true (seen a))))""",
+    "names that differ in case only, keywords in any case": f"""(ROLE Red) (Role red) {COUNT}
+        (<= (LEGAL Red (Go ?n)) (succ ?n ?m)) (<= (Legal red (go ?n)) (succ ?n ?m)) ; a comment ( with brackets
+        (<= (next (at ?n)) (DOES Red (Go ?n))) (<= (next (AT ?n)) (does red (go ?n)))
+        (<= (goal Red 100) (TRUE (at 3))) (<= (goal Red 0) (Not (true (at 3))))
+        (<= (goal red 100) (true (AT 3))) (<= (goal red 0) (not (true (AT 3)))) ; the last line has no end""",
+    "a move that is a variable, bound to a term": f"""(role r) {COUNT} (init (can (take 1))) (init (can (take 2)))
+        (init (can pass)) (<= (legal r ?m) (true (can ?m)))
+        (<= (next (can ?m)) (true (can ?m)) (not (does r ?m))) (<= (next (can pass)) (true (can pass)))
+        (<= (goal r 100) (not (true (can (take 1))))) (<= (goal r 0) (true (can (take 1))))""",
+    "legal in the body of a rule": f"""(role r) (role s) {COUNT} (init (free 1)) (init (free 2))
+        (<= (legal r (go ?n)) (true (free ?n))) (<= (legal r stop) (role r)) (<= (legal s noop) (legal r stop))
+        (<= (mobile ?p) (legal ?p (go ?n)))
+        (<= (next (free ?n)) (true (free ?n)) (not (does r (go ?n))))
+        (<= (goal r 100) (not (mobile r))) (<= (goal r 0) (mobile r)) (goal s 50)""",
+    "an atom without arguments in brackets": f"""(role r) {COUNT} (init (p)) (legal r a) (legal r (b))
+        (<= (next p) (true (p)) (does r (a))) (<= (goal r 100) (true p)) (<= (goal r 0) (not (true (p))))""",
+    "turns of three roles": f"""(role a) (role b) (role c) {COUNT} (init (turn a)) (after a b) (after b c) (after c a)
+        (<= (legal ?r left) (true (turn ?r))) (<= (legal ?r right) (true (turn ?r)))
+        (<= (legal ?r noop) (role ?r) (not (true (turn ?r))))
+        (<= (next (turn ?s)) (true (turn ?r)) (after ?r ?s))
+        (<= (next (went ?r ?m)) (does ?r ?m) (distinct ?m noop)) (<= (next (went ?r ?m)) (true (went ?r ?m)))
+        (<= (goal ?r 100) (true (went ?r left))) (<= (goal ?r 0) (role ?r) (not (true (went ?r left))))""",
+    "whose turn it is depends on the move": f"""(role a) (role b) {COUNT} (init (turn a)) (other a b) (other b a)
+        (<= (legal ?r again) (true (turn ?r))) (<= (legal ?r over) (true (turn ?r)))
+        (<= (legal ?r noop) (role ?r) (not (true (turn ?r))))
+        (<= (next (turn ?r)) (does ?r again)) (<= (next (turn ?s)) (does ?r over) (other ?r ?s))
+        (<= (goal ?r 100) (true (turn ?r))) (<= (goal ?r 0) (role ?r) (not (true (turn ?r))))""",
+    "moves of two roles that meet in one fact": f"""(role a) (role b) {COUNT} (init (sum 0))
+        (<= (legal ?r 0) (role ?r)) (<= (legal ?r 1) (role ?r))
+        (<= (next (sum 2)) (does a 1) (does b 1)) (<= (next (sum 0)) (does a 0) (does b 0))
+        (<= (next (sum 1)) (does a ?x) (does b ?y) (distinct ?x ?y))
+        (<= (goal ?r 100) (role ?r) (true (sum 2))) (<= (goal ?r 40) (role ?r) (not (true (sum 2))))""",
+}
+
+
+@pytest.mark.parametrize("trap", TRAPS)
+def test_all_ways_of_evaluation_agree(trap):
+    description = read_description(TRAPS[trap])
+    assert not [problem for problem in check(description) if problem.is_error]
+    for seed in range(4):
+        assert differences(description, seed, plies=6) is None
+
+
+def playable(text):
+    return game_of(read_description(text)).start()
+
+
+def test_a_game_that_is_over_at_the_start_has_its_goals():
+    position = playable("(role r) (legal r a) (init p) (<= terminal (true p)) (<= (goal r 75) (true p))")
+    assert (position.is_over, position.values) == (True, (0.5,))
+
+
+def test_a_role_without_a_legal_move_ends_the_game():
+    position = playable(
+        """(role a) (role b) (init p) (legal a x) (legal a y) (<= (legal b z) (true p)) (<= (next q) (does b z))
+        (<= terminal (true never)) (<= (next never) (true never)) (goal a 100) (goal b 0)"""
+    )
+    assert not position.is_over
+    after = position.play("x")
+    assert (after.is_over, after.values) == (True, (0.0, 0.0))
+
+
+def test_a_single_role_that_chooses_moves_alone_also_where_others_move_at_once_elsewhere():
+    position = playable(
+        """(role a) (role b) (init (phase 1)) (<= (legal ?r left) (role ?r) (true (phase 1)))
+        (<= (legal ?r right) (role ?r) (true (phase 1))) (<= (legal a wait) (true (phase 2)))
+        (<= (legal b up) (true (phase 2))) (<= (legal b down) (true (phase 2)))
+        (<= (legal ?r end) (role ?r) (true (phase 3)))
+        (<= (next (phase 2)) (true (phase 1))) (<= (next (phase 3)) (true (phase 2))) (<= (next done) (true (phase 3)))
+        (<= terminal (true done)) (<= (goal ?r 50) (role ?r))"""
+    )
+    assert position.game.simultaneous
+    assert position.to_move == EVERYONE
+    alone = position.play("left,right")
+    assert (alone.to_move, alone.moves) == (1, ["up", "down"])
+    nobody = alone.play("down")
+    assert (nobody.to_move, nobody.moves) == (0, ["end"])
+    assert nobody.play("end").is_over
+
+
+def test_an_unbound_variable_in_distinct_is_an_error_with_its_place():
+    problems = check(
+        read_description("(role r) (legal r a) (<= terminal (distinct ?x a)) (goal r 0)", source="rules.kif")
+    )
+    assert any(problem.is_error and "?x" in str(problem) for problem in problems)
