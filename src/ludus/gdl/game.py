@@ -233,7 +233,9 @@ def action_terms(network: Network) -> list[Term]:
     return list(dict.fromkeys(move for moves in network.inputs for move in moves))
 
 
-def rules_of(network: Network, actions: dict[Term, int], longest: int, grid: Grid | None, circuit: Circuit) -> GdlRules:
+def rules_of(
+    network: Network, actions: dict[Term, int], longest: int, grid: Grid | None, circuit: Circuit
+) -> GdlRules:
     """A network and its circuit as the arrays of their rules."""
     flat = [(role, move) for role, moves in enumerate(network.inputs) for move in moves]
     input_of = np.full((len(network.roles), len(actions)), -1, np.int32)
