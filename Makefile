@@ -5,7 +5,7 @@ OLDEST_PYTHON ?= python3.11
 MINUTES ?= 10
 BIN := .venv/bin
 
-.PHONY: help setup test test-oldest fuzz lint format demo oracles clean
+.PHONY: help setup browser test test-oldest fuzz lint format demo oracles screenshots clean
 
 help:
 	@echo "make setup     the virtual environment .venv, with Ludus in it"
@@ -13,7 +13,9 @@ help:
 	@echo "make test-oldest  the tests on the lowest versions that pyproject.toml declares, in .venv-oldest"
 	@echo "make fuzz      mutated command lines and inputs for ten minutes, or MINUTES=60; failures print how to repeat them"
 	@echo "make demo      Connect-4 learned from nothing in five minutes, then two matches and the learning curve"
+	@echo "make screenshots  pictures of the page in build/screenshots: each game, light and dark, desktop and phone"
 	@echo "make oracles   install OpenSpiel and BitBully: what some tests compare with, skipped without them"
+	@echo "make browser   install Chromium for the tests of the page, if it is missing (as root)"
 	@echo "make lint      format, lint and types only"
 	@echo "make format    put the code into its format"
 	@echo "make clean     remove the virtual environments; the cache of machine code stays (see docs/architecture.md)"
@@ -31,6 +33,11 @@ help:
 setup: .venv/.ready
 
 oracles: .venv/.oracles
+
+browser:
+	@if command -v chromium chromium-browser google-chrome >/dev/null; then :; \
+	elif [ "$$(id -u)" = 0 ]; then apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium; \
+	else echo "Chromium is missing: install it, or run make browser as root. Tests of the page are skipped." >&2; fi
 
 lint: .venv/.ready
 	$(BIN)/ruff format --check .
@@ -57,6 +64,9 @@ fuzz: .venv/.ready
 
 demo: .venv/.ready
 	$(BIN)/ludus demo
+
+screenshots: .venv/.ready
+	$(BIN)/python tools/screenshots.py
 
 clean:
 	rm -rf .venv .venv-oldest build dist src/*.egg-info

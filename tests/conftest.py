@@ -1,15 +1,69 @@
-"""Which tests run in one process: those of a file, or, where a file goes through all games, those of a game.
+"""Which tests run in one process: those of a game, or else those of a file; and which of these groups start first.
 
-Most of the time goes into compiling, and what a process has compiled it need not load or compile again.
+Most of the time goes into compiling, and what a process has compiled it need not load or compile again. Two processes
+that need the same machine code at the same time both compile it.
+
+The mark xdist_group with --dist loadgroup would do the same, but has no effect with pytest 9.2 and xdist 3.8: xdist
+adds the group to an attribute of a test that pytest no longer reads.
+
+All tests in a browser share one process, with its browser and its server.
 """
 
-import pytest
+import re
 
+import pytest
+from xdist.scheduler import LoadScopeScheduling
+
+from ludus import registry
 from tests.fixtures import hollow_run, misbehaving, run_that_plays  # noqa: F401
+
+GAME_OF_PROTOCOL = {"uhp": "hive", "cachex_player": "cachex", "cachex_referee": "cachex", "sevn_screen": "sevn"}
+LONG = (
+    *(
+        "hive",
+        "browser",
+        "forest",
+        "agreement",
+        "trainer",
+        "damaged_runs",
+        "sevn",
+        "cachex",
+        "fuzz",
+        "nets",
+        "native",
+        "docs",
+    ),
+    *("tree", "solver", "known_solutions", "trust", "disks_and_processes", "adversarial", "resistance", "sizes"),
+    *("breakthrough", "analysis", "matches", "search", "uct", "demo", "train", "cli", "golden_trees", "quantised"),
+)
+"""The groups that take longest with a cold cache, the longest first. Started last, one would leave a core idle."""
+
+
+def group_of(test):
+    """The game or the file of the test with this node id, such as hive for tests/games/test_hive.py::test_json."""
+    file, name, parameters = re.fullmatch(r"(.*?(\w+)\.py)(.*)", test, re.DOTALL).groups()
+    game = re.search(r"\[(\w+)", parameters)
+    if "tests/games/" in file and game and game[1] in registry.names():
+        return game[1]
+    name = name.removeprefix("test_")
+    if name.startswith("browser_"):
+        return "browser"
+    return GAME_OF_PROTOCOL.get(name, name)
+
+
+class Groups(LoadScopeScheduling):
+    """Gives each group of tests to one process, in the order in which they were collected."""
+
+    def _split_scope(self, nodeid):
+        return group_of(nodeid)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    config.option.loadscopereorder = False  # else the groups of many tests start first
+    return Groups(config, log)
 
 
 def pytest_collection_modifyitems(items):
-    for item in items:
-        call = getattr(item, "callspec", None)
-        game = call.params.get("name") if call and "tests/games" in str(item.path) else None
-        item.add_marker(pytest.mark.xdist_group(f"{game}" if isinstance(game, str) else item.path.stem))
+    rank = {name: place for place, name in enumerate(LONG)}
+    items.sort(key=lambda item: rank.get(group_of(item.nodeid), len(rank)))

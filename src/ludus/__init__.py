@@ -24,6 +24,7 @@ __all__ = [
     "perft",
     "play_match",
     "rate",
+    "review",
     "solve",
     "train",
 ]
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from ludus.agents.naming import make_agent
     from ludus.api.analysis import analyse
     from ludus.api.matches import grade, open_results, play_match, rate
+    from ludus.api.review import review
     from ludus.api.session import Session
     from ludus.api.solving import perft, solve
     from ludus.api.tree import Tree
@@ -65,6 +67,7 @@ _HOMES = {
     "perft": "api.solving",
     "play_match": "api.matches",
     "rate": "api.matches",
+    "review": "api.review",
     "solve": "api.solving",
     "train": "training.session",
 }

@@ -18,7 +18,7 @@ import typer
 from ludus.terminal.commands.app import app
 from ludus.terminal.compiling import show_compiling
 
-for _kind in ("playing", "rating", "training", "analysis", "gdl", "ggp", "protocols"):  # the order of `ludus --help`
+for _kind in ("playing", "rating", "training", "analysis", "web", "gdl", "ggp", "protocols"):  # order of `ludus --help`
     importlib.import_module(f"ludus.terminal.commands.{_kind}")
 
 

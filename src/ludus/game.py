@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
@@ -33,6 +34,8 @@ from ludus.spec import GameSpec
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from ludus.board.parts import Board
 
 BUILT_IN = "ludus.games."
 """Prefix of the module names of the built-in games."""
@@ -184,8 +187,26 @@ class Game:
         return self.write(state)
 
     def describe(self, state: Any) -> dict[str, Any]:
-        """The board for a browser to draw, in lists, texts and numbers (see Position.json)."""
+        """The position in lists, texts and numbers of the game's own choice, for other programs (see Position.json)."""
         return {}
+
+    def drawing(self, position: Position) -> Board | None:
+        """The board for people to see and click (see ludus.board); None shows the text and a list of moves."""
+        return None
+
+    def attempt(self, position: Position, player: int, touched: list[str]) -> str | None:
+        """The move, legal or not, that clicking these cells and hand pieces would be, in notation; None if unknown.
+
+        `read_move` then says why it is not legal. By default, the ids of the cells are joined.
+        """
+        return "".join(touched)
+
+    def arrange(self, placed: Mapping[str, int], player: int) -> str:
+        """The text of the position with these pieces, in which a player is to move, for `read`; raise BadPosition.
+
+        `placed` gives for each cell that is not empty the number of its piece in the `stock` of the board.
+        """
+        raise BadPosition(f"{self.name} cannot be set up by hand: give the position as text")
 
     # --- methods for callers ------------------------------------------------------------------------------------------
 

@@ -190,6 +190,12 @@ class Position:
     def __str__(self) -> str:
         return self.game.draw(self.state)
 
+    def _repr_svg_(self) -> str:
+        """The picture that a notebook shows."""
+        from ludus.board import svg
+
+        return svg(self)
+
     def __repr__(self) -> str:
         return f"<{self.game.name} {self.text}>"
 

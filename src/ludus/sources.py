@@ -35,7 +35,7 @@ SUFFIXES = (*EXTENSION_SUFFIXES, ".py")
 """How the names of files end that can be imported, in the order in which Python looks for them."""
 DESCRIPTION = ".kif"
 """How the names of files end that describe a game in GDL: data, which is never run."""
-SPEAKING = frozenset(("draw", "describe", "picture", "player_name", "title"))
+SPEAKING = frozenset(("arrange", "attempt", "describe", "draw", "drawing", "picture", "player_name", "title"))
 """Methods and attributes of a game class that show a game to people and change nothing else."""
 
 

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ludus.board import Board, Piece, grid
 from ludus.errors import BadPosition, IllegalMove
 from ludus.game import Game, GraphShape, GroupShape, TouchShape
 from ludus.rules import EVERYONE
@@ -21,7 +22,7 @@ FLAWS = (
     "SYMMETRY_LAST FINGERPRINT_WEAK TEXT_LOSES TEXT_CHANGES TEXT_CRASHES TEXT_MISSING DRAW_NOTHING MOVES_ALIKE "
     "MOVES_MISREAD MOVES_CRASH NATIVE_PLAY NATIVE_OUTCOME NATIVE_LEGAL NATIVE_OBSERVE NATIVE_HEURISTIC "
     "NATIVE_FINGERPRINT NATIVE_SYMMETRY NATIVE_INDEX NATIVE_MARGIN GRAPH_MOVES "
-    "GRAPH_PARTLY GRAPH_EDGES GRAPH_TWICE NATIVE_GRAPH JSON "
+    "GRAPH_PARTLY GRAPH_EDGES GRAPH_TWICE NATIVE_GRAPH JSON DRAWING "
     "GROUPS_NAN GROUPS_RANGE NATIVE_GROUPS TOUCHES_ALIKE TOUCHES_RANGE TOUCHES_MANY NATIVE_TOUCHES"
 )
 Flaw = IntEnum("Flaw", FLAWS, start=0)
@@ -212,6 +213,10 @@ class LineGame(Game):
 
     def describe(self, state):
         return {"cells": state.cells if self.rules.flaw == Flaw.JSON else state.cells.tolist()}
+
+    def drawing(self, position):
+        cells, _ = grid(["1"], "abcde")
+        return Board(cells, [Piece("f1" if self.rules.flaw == Flaw.DRAWING else "a1", 0)])
 
     def write(self, state):
         text = "".join("-xo"[cell] for cell in state.cells)

@@ -19,7 +19,7 @@ from random import Random, SystemRandom
 from tests.fuzz import commands, parsers
 from tests.fuzz.corpus import CORPUS
 
-BRIEF = {"command": 4, "sevn-picture": 20, "uhp": 40}
+BRIEF = {"command": 2, "sevn-picture": 20, "uhp": 40}
 """Number of cases of a target in the tests, for kinds of targets that take long; others have BRIEF_USUAL."""
 BRIEF_USUAL = 150
 SLICE = {"command": 4, "sevn-picture": 40, "uhp": 80}

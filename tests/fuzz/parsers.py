@@ -373,6 +373,25 @@ def results_file() -> Target:
     return Target(lambda random: mutate_bytes(random, content), check)
 
 
+@target("description")
+def description() -> Target:
+    """Descriptions in GDL: read, checked, and played for some plies by the reasoner, which needs no child process."""
+    from ludus.gdl.checks import require_valid
+    from ludus.gdl.language import read_description
+    from ludus.gdl.reasoner import Reasoner
+    from tests.gdl.test_mutations import mutated, play, refusal
+
+    def check(text: str) -> None:
+        def read_and_play() -> None:
+            read = read_description(text, "rules.kif")
+            require_valid(read)
+            play(Reasoner(read, seconds=2.0), Random(1))
+
+        refusal(read_and_play)
+
+    return Target(mutated, check)
+
+
 # --- protocols --------------------------------------------------------------------------------------------------------
 
 

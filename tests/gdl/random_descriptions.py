@@ -296,20 +296,20 @@ class ByCircuit(ByNetwork):
         return state
 
     def work_of(self, facts):
-        """(mode, work, counters), or None where the network is swept."""
+        """(mode, work), or None where the network is swept."""
         state = self.state_of(facts)
         mode = propagate.find_mode(self.rules, state)
         if mode < 0:
             return None
-        work, counters = self.rules.work.copy(), self.rules.counters.copy()
-        propagate.set_facts(self.rules, state, work, counters)
-        return mode, work, counters
+        work = self.rules.work.copy()
+        propagate.set_facts(self.rules, state, work)
+        return mode, work
 
     def look(self, facts):
         found = self.work_of(facts)
         if found is None:
             return super().look(facts)
-        mode, work, _ = found
+        mode, work = found
         legal = []
         for role in range(len(self.roles)):
             count = propagate.count_moves(self.rules, work, mode, role)
@@ -321,10 +321,10 @@ class ByCircuit(ByNetwork):
         found = self.work_of(facts)
         if found is None:
             return super().next(facts, joint)
-        mode, work, counters = found
+        mode, work = found
         for role, move in enumerate(joint):
             propagate.make_move(self.rules, work, mode, role, self.inputs.index((role, move)))
-        propagate.advance(self.rules, work, counters, mode)
+        propagate.advance(self.rules, work, mode)
         state = self.state_of(())
         propagate.write_facts(self.rules, work, state)
         return frozenset(base for i, base in enumerate(self.network.bases) if state[i >> 3] >> (i & 7) & 1)

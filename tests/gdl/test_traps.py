@@ -38,7 +38,8 @@ TRAPS = {
         (<= (next (control b)) (true (control a))) (<= (next (control a)) (true (control b)))
         (<= (next (did ?r)) (does ?r x)) (<= (next (did ?r)) (true (did ?r)))
         (<= (goal ?r 100) (true (did ?r))) (<= (goal ?r 0) (role ?r) (not (true (did ?r))))""",
-    "moves, next facts and goals that are plain facts": """(role r) (init p) (legal r a) (legal r b) (next q) (goal r 30)
+    "moves, next facts and goals that are plain facts": """(role r) (init p) (legal r a) (legal r b) (next q)
+        (goal r 30)
         (<= (next (made ?m)) (does r ?m)) (<= terminal (true (made b)) (true q))""",
     "stratified negation in several layers": f"""(role r) {COUNT} (init (on 1)) (n 1) (n 2) (n 3)
         (<= (off ?x) (n ?x) (not (true (on ?x)))) (<= (free ?x) (n ?x) (not (off ?x)))

@@ -61,15 +61,32 @@ class ExactOnGpu(Exact):
         return make_forest(game, rules, evaluator, self, view, **sizes)
 
 
-def positions_of(game, games):
-    config = with_settings(Config(), {"simulations": 8, "opening_plies": 12, "search": "puct"})
-    return Worker(game, config, PlaneEvaluator(game, Exact(game)), games, 5).states
+def random_states(game, count):
+    """States [count] in which the game is on, after up to 12 random plies, played in plain Python."""
+    random = np.random.default_rng(5)
+    states = game.new_states(count)
+    for number in range(count):
+        position = game.start(number)
+        for _ in range(random.integers(13)):
+            after = position.play(position.actions[random.integers(len(position.actions))])
+            if not after.is_over:
+                position = after
+        states[number] = position.states[0]
+    return states
 
 
-def searched(game, rule, games, simulations, groups=False):
+def with_aligned_states(forest):
+    """The states of trees on a GPU are aligned. With them on the CPU too, the rules are compiled only once."""
+    forest.trees, forest.buffer = (each._replace(states=aligned(each.states)) for each in (forest.trees, forest.buffer))
+    return forest
+
+
+def searched(game, rule, states, simulations, groups=False):
     """The search on the CPU."""
-    forest = Forest(game, rule, trees=games, nodes=simulations + 1, seed=3)
-    forest.plant(positions_of(game, games))
+    forest = Forest(game, rule, trees=len(states), nodes=simulations + 1, seed=3)
+    if states.dtype.isalignedstruct:
+        with_aligned_states(forest)
+    forest.plant(states)
     make = GroupEvaluator if groups else PlaneEvaluator
     forest.search(make(game, Exact(game, groups)), simulations=simulations)
     return forest
@@ -100,16 +117,14 @@ def assert_same(trees, edges, policy, cpu):
             np.testing.assert_array_equal(*both)
 
 
-KINDS = pytest.mark.parametrize(
-    ("name", "options", "rule", "groups"),
-    [
-        ("connect4", {}, gumbel(24, 7, schedule_length=32), False),
-        ("connect4", {}, NoisyPuct(), False),
-        ("sevn", {"base": 5}, gumbel(24, 16), False),
-        ("sevn", {"base": 5}, gumbel(24, 16), True),
-        ("roshambo", {}, Puct(1.5), False),
-    ],
-)
+KINDS = [
+    ("connect4", {}, gumbel(24, 7, schedule_length=32)),
+    ("connect4", {}, NoisyPuct()),
+    ("breakthrough", {"height": 5, "width": 3}, gumbel(24, 16)),  # has more actions than legal ones
+    ("roshambo", {}, Puct(1.5)),
+]
+SEVN = "sevn", {"base": 5}, gumbel(24, 16)
+ARGUMENTS = "name", "options", "rule", "groups"
 begin_one, grow_one, show_one = map(part, (begin_tree, grow_tree, show_tree))
 grow_one_of_groups = part(grow_tree_of_groups)
 
@@ -129,9 +144,7 @@ def grow_all(rules, rule, trees, leaves, budgets, planes, policy, outputs):
 @kernel
 def grow_all_of_groups(rules, rule, trees, leaves, budgets, roles, cells, planes, parts, outputs):
     for tree in range(budgets.size):
-        grow_one_of_groups(
-            tree, rules, rule, trees, leaves, budgets, roles, cells, 1, 1, 1, planes, parts, outputs
-        )  # fmt: skip
+        grow_one_of_groups(tree, rules, rule, trees, leaves, budgets, roles, cells, 1, 1, 1, planes, parts, outputs)
 
 
 @kernel
@@ -140,17 +153,17 @@ def show_all(rule, grown, shown, edges, policy):
         show_one(tree, rule, grown, shown, edges, policy)
 
 
-@KINDS
+@pytest.mark.parametrize(ARGUMENTS, [*((*kind, False) for kind in KINDS), (*SEVN, True)])
 def test_the_functions_for_a_gpu_do_the_search_of_the_cpu(name, options, rule, groups):
-    game = ludus.make(name, **options).compile()
+    game = ludus.make(name, **options)
     games, simulations = 40, 24
+    planted = aligned(random_states(game, games))
+    game.compile()
     observers = game.players if game.simultaneous else 1
-    shown, whole = (Forest(game, rule, trees=games, nodes=nodes, seed=3) for nodes in (1, simulations + 1))
-    for forest in (shown, whole):
-        forest.trees, forest.buffer = (
-            each._replace(states=aligned(each.states)) for each in (forest.trees, forest.buffer)
-        )
-    shown.plant(aligned(positions_of(game, games)))
+    shown, whole = (
+        with_aligned_states(Forest(game, rule, trees=games, nodes=nodes, seed=3)) for nodes in (1, simulations + 1)
+    )
+    shown.plant(planted)
     rounds.begin(shown.trees, isinstance(rule, Gumbel))
     wanted, budgets = np.full(games, simulations, np.int32), np.zeros(games, np.int32)
     planes = np.zeros((games * observers, *(game.groups.inputs if groups else game.observation)), np.float32)
@@ -169,7 +182,7 @@ def test_the_functions_for_a_gpu_do_the_search_of_the_cpu(name, options, rule, g
     edges = np.zeros((games, max_edges // game.most_legal), np.int32)
     policy = np.zeros((games, max_edges), np.float32)
     show_all(rule, whole.trees, shown.trees, edges, policy)
-    assert_same(shown.trees, edges, policy, searched(game, rule, games, simulations, groups))
+    assert_same(shown.trees, edges, policy, searched(game, rule, planted, simulations, groups))
 
 
 def test_the_code_for_a_gpu_needs_nothing_else_and_takes_every_array():
@@ -204,15 +217,17 @@ def test_rules_that_need_a_library_do_not_run_on_a_gpu():
 
 
 @needs_gpu
-@KINDS
+@pytest.mark.parametrize(ARGUMENTS, [*((*kind, False) for kind in [*KINDS, SEVN]), (*SEVN, True)])
 def test_a_search_on_the_gpu_is_the_same_bit_for_bit(name, options, rule, groups):
-    game = ludus.make(name, **options).compile()
+    game = ludus.make(name, **options)
+    planted = random_states(game, 300)
+    game.compile()
     evaluator = (GroupEvaluator if groups else PlaneEvaluator)(game, ExactOnGpu(game, groups))
     forest = evaluator.make_forest([rule], trees=300, nodes=25, seed=3)
     assert forest.on_gpu
-    forest.plant(positions_of(game, 300))
+    forest.plant(planted)
     forest.search(simulations=24)
-    assert_same(forest.trees, *forest.conclude(), searched(game, rule, 300, 24, groups))
+    assert_same(forest.trees, *forest.conclude(), searched(game, rule, planted, 24, groups))
 
 
 @needs_gpu

@@ -99,6 +99,8 @@ class SearchAgent:
 
     evaluator: Evaluator | None = None
     """What evaluates positions; None: random playouts."""
+    pace: Callable[[], object] | None = None
+    """Called between two rounds of a search. It may wait, to let other searches of this process run."""
 
     def __init__(self, game: Game, name: str, budget: Budget, seed: int = 0, reuse: bool = True):
         self.game, self.name, self.budget, self.reuse = game, name, budget, reuse
@@ -192,7 +194,7 @@ class SearchAgent:
         forest, budget = self.grown, thinking._budget
 
         def goes_on() -> bool:
-            self._let_readers_in()
+            self._let_others_in()
             if thinking.ended or thinking.simulations == 0:  # a search that has not begun has no best move yet
                 return not thinking.ended
             if budget.infinite and forest.is_full:
@@ -279,7 +281,7 @@ class SearchAgent:
             spent = thinking.simulations + (POSITION_COST - 1) * thinking._more
             if time.perf_counter() - checked > 0.005:
                 checked = time.perf_counter()
-                self._let_readers_in()
+                self._let_others_in()
                 stopped = watch is not None and watch(thinking) is False
             return exact and not stopped and spent <= allowed and thinking._time_left() > 0
 
@@ -324,6 +326,12 @@ class SearchAgent:
                 forest.advance(as_row(self.game, step.action), step)
         self.root = position
 
+    def drop_tree(self) -> None:
+        """Give the memory of the tree back; the next search begins a new one. BadAgent while a search goes on."""
+        with self._alone(), self._trees:
+            self.generation += 1
+            self.root, self.forest, self.nodes = None, None, 0
+
     # --- threads ------------------------------------------------------------------------------------------------------
 
     @contextmanager
@@ -348,8 +356,14 @@ class SearchAgent:
             with self._counting:
                 self._readers -= 1
 
-    def _let_readers_in(self) -> None:
-        """Give way to threads that wait to read, for about as long as a round takes: neither side starves."""
+    def _let_others_in(self) -> None:
+        """Give way to other searches, and to threads that wait to read, for about as long as a round takes."""
+        if self.pace is not None:
+            self._trees.release()
+            try:
+                self.pace()
+            finally:
+                self._trees.acquire()
         if self._readers:
             deadline = time.perf_counter() + 0.01
             while self._readers and time.perf_counter() < deadline:

@@ -24,13 +24,23 @@ HUMAN = "human"
 
 OnSnapshot = Callable[["Snapshot"], object]
 
+MakeAgent = Callable[[str, "Game", int], "Agent"]
+"""Makes an agent from (name, game, seed), or raises BadAgent."""
+
+
+def make_seated(name: str, game: Game, seed: int) -> Agent:
+    """The agent of that name, without a limit for a move: the session has clocks of its own."""
+    return agent_for(name, game, seed, move_limit=math.inf)
+
 
 class Seat:
     """A person, or an agent that is made when it is first needed."""
 
-    def __init__(self, given: Agent | str):
+    def __init__(self, given: Agent | str, make_agent: MakeAgent = make_seated):
         self.name = given if isinstance(given, str) else given.name
         self.agent = None if isinstance(given, str) else given
+        self._make_agent = make_agent
+        self._making = threading.Lock()
         self.is_person = isinstance(given, HumanAgent) or (isinstance(given, str) and given.split(":")[0] == HUMAN)
         self.is_ready = self.is_person
         """True once the agent was told that a new game begins."""
@@ -38,9 +48,10 @@ class Seat:
     def make(self, game: Game, seed: int) -> Agent:
         if self.is_person:
             raise BadAgent("a person sits here: play a move for them")
-        if self.agent is None:
-            self.agent = agent_for(self.name, game, seed, move_limit=math.inf)  # the session has clocks of its own
-        return self.agent
+        with self._making:
+            if self.agent is None:
+                self.agent = self._make_agent(self.name, game, seed)
+            return self.agent
 
     def check(self, game: Game, seed: int) -> Seat:
         """Make the agent now, so that a name that means nothing is refused."""

@@ -10,7 +10,6 @@ Front ends show a session and hand the wishes of people to it. It decides nothin
 
 from __future__ import annotations
 
-import math
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -26,8 +25,7 @@ from ludus.api.clock import Clocks, TimeControl, time_controls
 from ludus.api.moves import MoveList, Ply
 from ludus.api.record import read_record, write_record
 from ludus.api.result import RESIGNATION, TIME, Result, result_by_agreement, result_by_loss
-from ludus.api.seats import HUMAN, OnSnapshot, Seat, Task, watcher
-from ludus.arena.remote import agent_for
+from ludus.api.seats import HUMAN, MakeAgent, OnSnapshot, Seat, Task, make_seated, watcher
 from ludus.errors import BadAgent, BadOption, IllegalMove
 from ludus.game import Game, Position
 from ludus.registry import make
@@ -60,19 +58,22 @@ class Session:
         clocks: TimeControl | str | Sequence[TimeControl | str | None] | None = None,
         on_event: Callable[[events.Event], object] | None = None,
         monotonic: Callable[[], float] = time.monotonic,
+        make_agent: MakeAgent = make_seated,
     ):
         """A game from `start`: a position with its history, a game, or a game's name.
 
         Of a game, it begins with the position that `text` describes, else with the first one, random set-ups drawn from
         `seed`; `moves` are played there. `seats`: for each player "human", the name of an agent, or an agent; all human
         by default. The agent of player p draws from `seed` + p. `clocks`: a time control for all, such as "5min+2s", or
-        one or None for each player. The clocks stand still until the first move, or `resume`.
+        one or None for each player. The clocks stand still until the first move, or `resume`. `make_agent` makes the
+        agents that are given by name; a front end that bounds what agents may use gives its own.
         """
         game = make(start) if isinstance(start, str) else start if isinstance(start, Game) else start.game
         self.game: Game = game
         self.seed = seed
         self._lock = threading.RLock()
         self._on_event = on_event
+        self._make_agent = make_agent
         position = start if isinstance(start, Position) else game.start(seed) if text is None else game.parse(text)
         for number, move in enumerate(moves, 1):
             try:
@@ -90,7 +91,7 @@ class Session:
         given = [HUMAN] * game.players if seats is None else list(seats)
         if len(given) != game.players:
             raise BadOption(f"{game.name} has {game.players} players: a session needs as many seats, not {len(given)}")
-        self._seats = [Seat(seat).check(game, seed + player) for player, seat in enumerate(given)]
+        self._seats = [Seat(seat, make_agent).check(game, seed + player) for player, seat in enumerate(given)]
 
     # --- what there is to see -----------------------------------------------------------------------------------------
 
@@ -134,11 +135,42 @@ class Session:
     def last_move(self) -> str | None:
         return self.history[-1] if self.ply else None
 
+    def position_at(self, ply: int) -> Position:
+        """The position after `ply` moves of the game, undone ones included."""
+        with self._lock:
+            if not 0 <= ply < len(self._moves.positions):
+                raise IllegalMove(f"there is no ply {ply}; the game has 0 to {len(self._moves.plies)}")
+            return self._moves.positions[ply]
+
     @property
     def waiting_for(self) -> list[int]:
         """The players whose move is awaited; empty when the game is over."""
         with self._lock:
             return self._moves.waiting_for
+
+    @property
+    def hidden(self) -> list[int]:
+        """Where everyone moves at once, the players who have moved and wait for the others."""
+        with self._lock:
+            return sorted(self._moves.hidden)
+
+    @property
+    def draw_offers(self) -> list[int]:
+        """The players who offer a draw."""
+        with self._lock:
+            return sorted(self._draw_offers)
+
+    @property
+    def thinking(self) -> list[int]:
+        """The players whose agent thinks now."""
+        with self._lock:
+            return sorted(self._tasks)
+
+    @property
+    def running(self) -> tuple[int, ...]:
+        """The players whose clock runs."""
+        with self._lock:
+            return self._clocks.running
 
     @property
     def result(self) -> Result | None:
@@ -321,7 +353,9 @@ class Session:
         recorded = read_record(data, game, trust)
         session = cls(recorded.last, seats, seed=recorded.seed, clocks=recorded.clocks, **options)
         if seats is None:
-            session._seats = [Seat(name) for name in recorded.seats]  # not made: they may lie on another machine
+            session._seats = [
+                Seat(name, session._make_agent) for name in recorded.seats
+            ]  # not made: they may lie on another machine
         session._moves.plies = recorded.plies
         session._moves.go_to(recorded.ply)
         session._moves.end = recorded.end
@@ -362,10 +396,16 @@ class Session:
 
     def set_seat(self, player: int, seat: Agent | str) -> None:
         """Give a seat to a person or an agent, at any time. An agent that thinks for that seat is cancelled."""
-        made = Seat(seat).check(self.game, self.seed + self._player(player))
+        made = Seat(seat, self._make_agent).check(self.game, self.seed + self._player(player))
         with self._lock:
             self._seats[player] = made
             self._emit(events.SeatChanged(player, made.name))
+
+    def agent(self, player: int) -> Agent:
+        """The agent in a seat, which is made now if it was not needed before. BadAgent if a person has the seat."""
+        with self._lock:
+            seat = self._seats[self._player(player)]
+        return seat.make(self.game, self.seed + player)
 
     def prepare(self) -> None:
         """Get all agents ready for the game (compiling, loading). The clocks stand still meanwhile."""
@@ -500,7 +540,7 @@ class Session:
             player, position = self._moves.awaited(player), self.position
             if isinstance(agent, str):
                 if agent not in self._advisers:
-                    self._advisers[agent] = agent_for(agent, self.game, self.seed, move_limit=math.inf)
+                    self._advisers[agent] = self._make_agent(agent, self.game, self.seed)
                 agent = self._advisers[agent]
         watch = None if on_snapshot is None else watcher(on_snapshot, every)
         return think(agent, position, budget, player, watch, lambda: self.position is not position)[0]

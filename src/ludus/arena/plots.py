@@ -168,6 +168,24 @@ def plot_times(points: Iterable[TimePoint], file: str | Path, title: str = "") -
     save(_figure(axes), file)
 
 
+def score_matrix(tallies: Iterable[Tally], names: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
+    """The number of games and the score, from 0 to 1, of each agent (row) against each other (column).
+
+    Both are float64 [n, n] in the order of `names`. The score is NaN where there are no games.
+    """
+    place = {name: number for number, name in enumerate(names)}
+    games, points = np.zeros((2, len(names), len(names)))
+    for tally in tallies:
+        if tally.first in place and tally.second in place and tally.first != tally.second:
+            i, j = place[tally.first], place[tally.second]
+            total, made = tally.wins + tally.draws + tally.losses, tally.wins + tally.draws / 2
+            games[i, j] += total
+            games[j, i] += total
+            points[i, j] += made
+            points[j, i] += total - made
+    return games, np.where(games > 0, points / np.maximum(games, 1), np.nan)
+
+
 def plot_matrix(
     tallies: Iterable[Tally], file: str | Path, title: str = "", names: Sequence[str] | None = None
 ) -> None:
@@ -177,17 +195,7 @@ def plot_matrix(
     tallies = [tally for tally in tallies if tally.first != tally.second]
     _some(tallies, file)
     names = list(names or dict.fromkeys(name for tally in tallies for name in tally[:2]))
-    place = {name: number for number, name in enumerate(names)}
-    games, points = np.zeros((2, len(names), len(names)))
-    for tally in tallies:
-        if tally.first in place and tally.second in place:
-            i, j = place[tally.first], place[tally.second]
-            total, made = tally.wins + tally.draws + tally.losses, tally.wins + tally.draws / 2
-            games[i, j] += total
-            games[j, i] += total
-            points[i, j] += made
-            points[j, i] += total - made
-    scores = np.where(games > 0, points / np.maximum(games, 1), np.nan)
+    games, scores = score_matrix(tallies, names)
     side = max(3.0, 0.55 * len(names))
     axes = _axes(title, "", "", width=side, height=side)
     colours = LinearSegmentedColormap.from_list("score", ["#c8553d", "#f6f3ee", "#3b6ea8"])

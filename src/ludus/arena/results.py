@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
+
 from ludus.arena import figures
+from ludus.arena.plots import score_matrix
 from ludus.arena.ratings import check_anchor_rating, fit
 from ludus.arena.report import Standings
 from ludus.arena.seed_ratings import fit_seed
@@ -54,6 +57,11 @@ class Results(Store):
             raise BadOption(f"no agent is called {anchor!r} here; the anchor is named as in the table of ratings")
         ratings = METHODS[method](counts.tallies(), known[-1] if known else None, anchor_rating)
         return Standings.of(rules.identity, rules.players, ratings, agents, counts, self.path)
+
+    def matrix(self, standings: Standings) -> tuple[np.ndarray, np.ndarray]:
+        """The games and the scores between all agents, in the order of `standings.rows` (see plots.score_matrix)."""
+        tallies = figures.named_tallies(standings, self.tallies(standings.game))
+        return score_matrix(tallies, [row.label for row in standings.rows])
 
     def rules_of(self, stored: StoredGame) -> StoredRules:
         """The game that a recorded game was played in."""

@@ -286,9 +286,10 @@ class Store:
             each.games for each in self.rules() if each.identity != game and split_identity(each.identity)[0] == name
         )
 
-    def latest(self, count: int) -> list[StoredGame]:
-        """The latest `count` games, the latest first."""
-        return self._stored("ORDER BY games.id DESC LIMIT ?", count)
+    def latest(self, count: int, before: int | None = None) -> list[StoredGame]:
+        """The latest `count` games, or those with numbers below `before`, the latest first."""
+        most = LAST_NUMBER if before is None else max(0, min(before, LAST_NUMBER))
+        return self._stored("WHERE games.id < ? ORDER BY games.id DESC LIMIT ?", most, count)
 
     def game(self, number: int) -> StoredGame:
         found = self._stored("WHERE games.id = ?", number) if 0 < number <= LAST_NUMBER else []

@@ -1,5 +1,7 @@
 """Rectangular grids of cells as text and as drawings."""
 
+from collections.abc import Mapping, Sequence
+
 import numpy as np
 
 from ludus.errors import BadPosition
@@ -57,6 +59,14 @@ def read_grid(text: str, rows: int, columns: int, symbols: str, begin: int = 0, 
             f"the text ends in row {row + 1} of {rows} after {column} of {columns} cells", begin + len(text)
         )
     return cells
+
+
+def arranged(placed: Mapping[str, int], ids: Sequence[str], rows: int, columns: int) -> np.ndarray:
+    """Cells int8 [rows, columns] of pieces that a person has placed: 0 empty, 1 for piece 0, ...; `ids` row by row."""
+    unknown = [id for id in placed if id not in ids]
+    if unknown:
+        raise BadPosition(f"there is no cell {unknown[0]!r}")
+    return np.array([placed.get(id, -1) + 1 for id in ids], np.int8).reshape(rows, columns)
 
 
 def draw_grid(cells: np.ndarray, symbols: str, row_names: list[str], column_names: list[str]) -> str:

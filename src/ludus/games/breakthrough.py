@@ -5,10 +5,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ludus.board import Board, Piece, grid
 from ludus.errors import BadPosition, IllegalMove
 from ludus.game import Game, require
 from ludus.games._bits import has, lowest, put, take
-from ludus.games._grid import draw_grid, letters, read_grid, write_grid
+from ludus.games._grid import arranged, draw_grid, letters, read_grid, write_grid
 
 # The pieces of a player are bits, row by row from white's side, each from the left. On a board 6 high and 6 wide:
 #
@@ -308,3 +309,32 @@ class BreakthroughGame(Game):
             else f"{self.player_name(state.winner)} has won"
         )
         return draw_grid(self.cells(state), ".wb", rows, letters(width)) + "\n" + ending
+
+    def drawing(self, position):
+        height, width, _ = self.rules
+        cells, marks = grid([str(row) for row in range(height, 0, -1)], letters(width), chequered=True)
+        owners = self.cells(position.state).ravel().tolist()
+        pieces = [
+            Piece(cell.id, owner - 1, symbol="pawn", name=f"{self.player_name(owner - 1)} piece")
+            for cell, owner in zip(cells, owners, strict=True)
+            if owner
+        ]
+        player = int(position.state.turn)
+        touches = {
+            action: [self.cell_name(player, action // 3), self.cell_name(player, target(self.rules, action))]
+            for action in position.actions_of(player)
+        }
+        stock = [Piece("", owner, symbol="pawn", name=f"{self.player_name(owner)} piece") for owner in range(2)]
+        return Board(cells, pieces, touches, paints=("white", "black"), marks=marks, stock=stock)
+
+    def arrange(self, placed, player):
+        height, width, _ = self.rules
+        ids = [f"{column}{row}" for row in range(height, 0, -1) for column in letters(width)]
+        return f"{write_grid(arranged(placed, ids, height, width), '.wb')} {'wb'[player]}"
+
+    def attempt(self, position, player, touched):
+        """A click on a single cell counts as the step straight ahead."""
+        if len(touched) == 1:
+            row = int(touched[0][1:]) + (-1 if player else 1)
+            touched = [touched[0], f"{touched[0][0]}{min(max(row, 1), self.rules.height)}"]
+        return "".join(touched)

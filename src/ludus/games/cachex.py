@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ludus.board import Board, Cell, Line, Mark, Piece, hexagon_at
 from ludus.errors import BadPosition, IllegalMove
 from ludus.game import Game, convert_options, require
 from ludus.games._bits import count_bits, has, lowest, put, take
@@ -18,7 +19,7 @@ from ludus.games._cachex_views import (  # noqa: F401, three of them are functio
     still_needed,
     symmetry,
 )
-from ludus.games._grid import read_grid, write_grid
+from ludus.games._grid import arranged, read_grid, write_grid
 from ludus.games._rhombus import (
     BOARD,
     SMALL,
@@ -466,6 +467,41 @@ class CachexGame(Game):
         lines += [f"red R connects bottom and top, blue B left and right{note}", self.status(state)]
         return "\n".join(lines)
 
+    def drawing(self, position):
+        n, state = self.rules.n, position.state
+        places = {(r, q): hexagon_at(q + r, -r) for r in range(n) for q in range(n)}
+        cells = [Cell(f"{r},{q}", x, y, "hexagon") for (r, q), (x, y) in places.items()]
+        grid = self.grid(state.stones)
+        pieces = [
+            Piece(f"{r},{q}", owner, symbol=("vertical", "horizontal")[owner], name=self.player_name(owner))
+            for r, q in np.argwhere(grid).tolist()
+            for owner in [int(grid[r, q]) - 1]
+        ]
+        player, last = int(state.ply) & 1, last_cell(self.rules, state)
+        actions = [action for action in position.actions_of(player) if action < n * n]
+        places_of = {action: cell_of(self.rules, player, action) for action in actions}
+        return Board(
+            cells,
+            pieces,
+            {action: [f"{r},{q}"] for action, (r, q) in places_of.items()},
+            paints=("red", "blue"),
+            marks=[Mark(x - 1, y, str(r)) for (r, q), (x, y) in places.items() if q == 0]
+            + [Mark(x + 0.5, y + 0.95, str(q)) for (r, q), (x, y) in places.items() if r == 0],
+            lines=edges_of(n),
+            notes=["red connects bottom and top, blue left and right"],
+            last=[] if last[0] < 0 else [f"{last[0]},{last[1]}"],
+            won=[f"{r},{q}" for r, q in self.winning_chain(state)],
+            stock=[
+                Piece("", owner, symbol=("vertical", "horizontal")[owner], name=self.player_name(owner))
+                for owner in range(2)
+            ],
+        )
+
+    def arrange(self, placed, player):
+        n = self.rules.n
+        ids = [f"{r},{q}" for r in range(n - 1, -1, -1) for q in range(n)]
+        return f"{write_grid(arranged(placed, ids, n, n), '.rb')} {'rb'[player]}" if placed else "start"
+
     def describe(self, state):
         grid, last = self.grid(state.stones), last_cell(self.rules, state)
         colours = (None, "red", "blue")
@@ -478,3 +514,19 @@ class CachexGame(Game):
             "turns": int(state.ply),
             "status": self.status(state),
         }
+
+
+def edges_of(n):
+    """The four sides of the rhombus, along the outlines of their cells: red below and above, blue left and right."""
+    tall = 3**-0.5
+    top, upper, lower, bottom = -tall, -tall / 2, tall / 2, tall
+
+    def along(cells, corners):
+        return [(x + dx, y + dy) for q, r in cells for x, y in [hexagon_at(q + r, -r)] for dx, dy in corners]
+
+    return [
+        Line(along([(k, 0) for k in range(n)], [(-0.5, lower), (0, bottom), (0.5, lower)]), "red"),
+        Line(along([(k, n - 1) for k in range(n)], [(-0.5, upper), (0, top), (0.5, upper)]), "red"),
+        Line(along([(0, k) for k in range(n)], [(-0.5, lower), (-0.5, upper), (0, top)]), "blue"),
+        Line(along([(n - 1, k) for k in range(n)], [(0, bottom), (0.5, lower), (0.5, upper)]), "blue"),
+    ]

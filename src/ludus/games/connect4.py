@@ -4,10 +4,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ludus.board import Board, Piece, grid
 from ludus.errors import BadPosition, IllegalMove
 from ludus.game import Game, require
 from ludus.games._bits import count_bits, put
-from ludus.games._grid import draw_grid, letters, read_grid, write_grid
+from ludus.games._grid import arranged, draw_grid, letters, read_grid, write_grid
 
 # The stones of a player are bits, column by column from the left, each from the bottom up, with one bit above every
 # column that is never set, so that no line runs on from the top of one column to the bottom of the next:
@@ -263,3 +264,46 @@ class Connect4Game(Game):
 
     def draw(self, state):
         return draw_grid(self.cells(state), ".xo", [], letters(self.rules.columns))
+
+    def drawing(self, position):
+        rows, columns, line = self.rules
+        names, state = letters(columns), position.state
+        cells, marks = grid([str(row) for row in range(rows, 0, -1)], names, "hole")
+        owners = self.cells(state)[::-1].T.tolist()  # by column, each from the bottom up
+        pieces = [
+            Piece(f"{names[column]}{row + 1}", owner - 1, symbol=("cross", "ring")[owner - 1], name="xo"[owner - 1])
+            for column, stack in enumerate(owners)
+            for row, owner in enumerate(stack)
+            if owner
+        ]
+        touches = {}
+        for column in range(columns):  # a stone lands on the first cell of these, and every cell of the column will do
+            free = int(state.heights[column])
+            heights = [*range(free, rows), *range(free)]
+            touches[column] = [[f"{names[column]}{height + 1}" for height in heights]]
+        won = []
+        for column, row in np.ndindex(columns, rows):
+            for right, up in ((0, 1), (1, 0), (1, 1), (1, -1)):
+                ends = column + right * (line - 1), row + up * (line - 1)
+                if ends[0] < columns and 0 <= ends[1] < rows:
+                    steps = [(column + right * k, row + up * k) for k in range(line)]
+                    if owners[column][row] and len({owners[x][y] for x, y in steps}) == 1:
+                        won += [f"{names[x]}{y + 1}" for x, y in steps]
+        return Board(
+            cells,
+            pieces,
+            touches,
+            paints=("red", "yellow"),
+            marks=[mark for mark in marks if mark.text in names],
+            won=won,
+            falls=True,
+            stock=[Piece("", player, symbol=("cross", "ring")[player], name="xo"[player]) for player in range(2)],
+        )
+
+    def arrange(self, placed, player):
+        rows, columns, _ = self.rules
+        ids = [f"{column}{row}" for row in range(rows, 0, -1) for column in letters(columns)]
+        return write_grid(arranged(placed, ids, rows, columns), ".xo")
+
+    def attempt(self, position, player, touched):
+        return touched[0].rstrip("0123456789")

@@ -27,6 +27,7 @@ from ludus.games._hive_board import (
     put,
     rows_between,
 )
+from ludus.games._hive_drawing import attempted, draw_hive
 from ludus.games._hive_moves import is_legal, list_moves, list_placements, name_moves, reference
 from ludus.games._hive_reasons import why_not
 from ludus.games._hive_text import (
@@ -422,6 +423,16 @@ class HiveGame(Game):
         else:
             lines.append(f"{COLOURS[values[0] < 0]} has won" if values[0] else "a draw")
         return "\n".join(lines)
+
+    def drawing(self, position):
+        placed = [player for player in range(2) if position.state.cell[player] != NOWHERE]
+        crowds = [
+            f"{COLOURS[player]}'s queen: {crowd(position.state, player)} of {self.rules.surround}" for player in placed
+        ]
+        return draw_hive(self.rules.expansions, position, [f"neighbours of {', '.join(crowds)}"] if crowds else [])
+
+    def attempt(self, position, player, touched):
+        return attempted(self.rules.expansions, position.state, player, touched)
 
     def describe(self, state):
         code = self.rules.expansions

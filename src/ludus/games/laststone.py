@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ludus.board import Board, Cell, Piece
 from ludus.errors import BadPosition, IllegalMove
 from ludus.game import Game, require
 from ludus.options import small_number
@@ -21,12 +22,18 @@ from ludus.spec import shortened
 # after the next wins) and leaving anything else comes last; and each kind of heap reaches the best kind it can.
 
 
+LEAN = True
+"""No function of the rules allocates an array, so ludus.native need not compile them twice to find out."""
+
+
 class LastStone(NamedTuple):
     stones: int = 12
     most: int = 3
 
 
 STATE = np.dtype([("stones", np.int16), ("turn", np.int8)])
+MOST_DRAWN = 100
+"""Larger heaps are shown as text."""
 
 
 def reset(rules, state, random):
@@ -131,3 +138,17 @@ class LastStoneGame(Game):
             return f"{self.player_name((state.turn + 2) % 3)} took the last stone"
         heap = " ".join("ooooo"[: state.stones - place] for place in range(0, state.stones, 5))
         return f"{heap}\n{self.player_name(state.turn)} to move"
+
+    def drawing(self, position):
+        """Stones in rows of ten; a click takes a stone and all after it."""
+        if self.rules.stones > MOST_DRAWN:
+            return None
+        left, names = int(position.state.stones), [str(stone + 1) for stone in range(self.rules.stones)]
+        cells = [Cell(name, stone % 10, stone // 10, "circle") for stone, name in enumerate(names)]
+        pieces = [Piece(name, paint="grey", name="stone") for name in names[:left]]
+        return Board(
+            cells, pieces, {action: [names[left - 1 - action]] for action in range(min(self.rules.most, left))}
+        )
+
+    def attempt(self, position, player, touched):
+        return str(int(position.state.stones) - int(touched[0]) + 1)

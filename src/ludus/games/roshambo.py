@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ludus.board import Board, Cell, Piece
 from ludus.errors import BadPosition, IllegalMove
 from ludus.game import Game, require
 from ludus.options import small_number
@@ -21,6 +22,10 @@ from ludus.rules import EVERYONE
 # There is one equilibrium: in every round both play rock, paper and scissors in the proportion scissors : rock : paper
 # of the prizes. Against it rock gets rock * paper - paper * rock = 0, and in the same way so do paper and scissors.
 # So the value is 0, and the probability of a choice depends on the prizes of the two others.
+
+
+LEAN = True
+"""No function of the rules allocates an array, so ludus.native need not compile them twice to find out."""
 
 
 class Roshambo(NamedTuple):
@@ -156,3 +161,9 @@ class RoshamboGame(Game):
     def draw(self, state):
         won = [f"{self.player_name(player):>6} has won {gain(self.rules, state, player):g}" for player in range(2)]
         return "\n".join([f"{state.played} of {self.rules.rounds} rounds played", *won])
+
+    def drawing(self, position):
+        cells = [Cell(name, 1.2 * k, 0, "circle") for k, name in enumerate(self.names)]
+        pieces = [Piece(name, shape="bare", symbol=name, paint="grey", name=name) for name in self.names]
+        touches = {action: [name] for action, name in enumerate(self.names)}
+        return Board(cells, pieces, touches, notes=self.draw(position.state).splitlines(), last=[])

@@ -13,13 +13,15 @@ A game is written as its first position and its moves, with blanks between them:
 """
 
 import re
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
+from ludus.board import Board, Piece, Table, grid
 from ludus.errors import BadPosition, IllegalMove
 from ludus.game import Game, GraphShape, GroupShape, Position, TouchShape, require
-from ludus.games._bits import count_bits, has, lowest, put
+from ludus.games._bits import count_bits, lowest, put
 from ludus.games._grid import draw_grid, letters, read_grid, write_grid
 from ludus.games._sevn_board import BASES, MOST_BASE, before, colours_led, corners, is_corner, is_held
 from ludus.games._sevn_graph import RELATIONS
@@ -47,6 +49,9 @@ PAINTS = (
     *("#a9746e", "#6fc3c9", "#c9c04f", "#d9d4c7"),
 )
 """Default paints of the colours in drawings."""
+
+SYMBOLS = ("star", "circle", "triangle", "diamond", "moon", "heart", "plus", "square", "wedge", "sun", "cross")
+"""The symbol of each colour in drawings."""
 
 
 def odds(lead, tiles):
@@ -318,7 +323,8 @@ class SevnGame(Game):
 
     def taken(self, state):
         """The number of tiles of each colour that each player has: [[player 0's, ...], [player 1's, ...]]."""
-        gone = [self.rules.base - int((self.cells(state) == colour + 1).sum()) for colour in range(self.rules.base)]
+        cells = self.cells(state).ravel().tolist()
+        gone = [self.rules.base - cells.count(colour + 1) for colour in range(self.rules.base)]
         leads = state.lead[: self.rules.base].tolist()
         pairs = list(zip(gone, leads, strict=True))
         return [[(tiles + lead) // 2 for tiles, lead in pairs], [(tiles - lead) // 2 for tiles, lead in pairs]]
@@ -401,7 +407,8 @@ class SevnGame(Game):
     def cells_of(self, state, action):
         """The cells of the tiles that an action takes, in reading order."""
         base = self.rules.base
-        tiles = [cell for cell in range(base * base) if has(state.tiles[action >> base], cell)]
+        words = state.tiles[action >> base].tolist()
+        tiles = [cell for cell in range(base * base) if words[cell >> 6] >> (cell & 63) & 1]
         return [cell for number, cell in enumerate(tiles) if action >> number & 1]
 
     def write_move(self, state, player, action):
@@ -456,6 +463,27 @@ class SevnGame(Game):
             table.append(f"player {player + 1} {shown}")
         ending = f"player {state.turn + 1} to move" if state.winner < 0 else f"player {state.winner + 1} has won"
         return "\n".join([board, "", *table, ending])
+
+    def drawing(self, position):
+        base, state = self.rules.base, position.state
+        cells, marks = grid([str(row) for row in range(base, 0, -1)], letters(base))
+        tiles = [
+            Piece("", shape="tile", symbol=symbol, paint=paint, name=f"{NAMES[colour]} ({symbol})")
+            for colour, (symbol, paint) in enumerate(zip(SYMBOLS[:base], PAINTS, strict=False))
+        ]
+        colours = zip(cells, self.cells(state).ravel().tolist(), strict=True)
+        pieces = [replace(tiles[colour - 1], cell=cell.id) for cell, colour in colours if colour]
+        alike = [[piece.cell for piece in pieces if piece.symbol == tile.symbol] for tile in tiles]
+        touches = {
+            action: [name for number, name in enumerate(alike[action >> base]) if action >> number & 1]
+            for action in position.actions_of(int(state.turn))
+        }
+        score = [(self.player_name(player), numbers) for player, numbers in enumerate(self.taken(state))]
+        table = Table("Tiles taken", tiles, score)
+        return Board(cells, pieces, touches, any_order=True, marks=marks, table=table)
+
+    def attempt(self, position, player, touched):
+        return "+".join(touched)
 
     def describe(self, state):
         """The cells, row 0 on top; the names of the corners; the tiles taken, by player and colour."""

@@ -4,9 +4,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ludus.board import Board, Piece, grid
 from ludus.errors import BadPosition, IllegalMove
 from ludus.game import Game
-from ludus.games._grid import draw_grid, read_grid, write_grid
+from ludus.games._grid import arranged, draw_grid, read_grid, write_grid
 
 # An action is the cell, and the stones of a player are bits in the same order:
 #
@@ -26,6 +27,10 @@ TO = np.array(
         for turns in range(4)
     ]
 )
+
+
+LEAN = True
+"""No function of the rules allocates an array, so ludus.native need not compile them twice to find out."""
 
 
 class TicTacToe(NamedTuple):
@@ -163,3 +168,24 @@ class TicTacToeGame(Game):
 
     def draw(self, state):
         return draw_grid(self.cells(state), ".xo", ["3", "2", "1"], ["a", "b", "c"])
+
+    def drawing(self, position):
+        cells, marks = grid(["3", "2", "1"], ["a", "b", "c"])
+        names = [self.write_move(position.state, 0, cell) for cell in range(9)]
+        stones = position.state.stones.tolist()
+        pieces = [
+            Piece(name, player, "bare", ("cross", "ring")[player], name="xo"[player])
+            for cell, name in enumerate(names)
+            for player in range(2)
+            if stones[player] >> cell & 1
+        ]
+        won = [
+            names[k] for line in LINES if any(each & line == line for each in stones) for k in range(9) if line >> k & 1
+        ]
+        touches = {cell: [name] for cell, name in enumerate(names)}
+        stock = [Piece("", player, "bare", ("cross", "ring")[player], name="xo"[player]) for player in range(2)]
+        return Board(cells, pieces, touches, marks=marks, won=won, stock=stock)
+
+    def arrange(self, placed, player):
+        cells, _ = grid(["3", "2", "1"], ["a", "b", "c"])
+        return write_grid(arranged(placed, [cell.id for cell in cells], 3, 3), ".xo")

@@ -135,18 +135,24 @@ class _Checker:
             variables = {name for term in rule.head.args for name in variables_of(term)}
             if variables:
                 yield self.problem(
-                    rule, f"the variable {min(variables)} stands in a fact; only rules have variables", is_fatal=True
+                    rule,
+                    f"the variable {shorten(min(variables), 40)} stands in a fact; only rules have variables",
+                    is_fatal=True,
                 )
             return
         bound = _bound(rule.body)
         needed = {name for term in rule.head.args for name in variables_of(term)}
         for name in sorted(needed - bound):
             yield self.problem(
-                rule, f"the variable {name} of the head stands in no positive literal of the body", is_fatal=True
+                rule,
+                f"the variable {shorten(name, 40)} of the head stands in no positive literal of the body",
+                is_fatal=True,
             )
         for name in sorted(_unbound_uses(rule.body, bound) - (needed - bound)):
             yield self.problem(
-                rule, f"the variable {name} of a negation or distinct stands in no positive literal", is_fatal=True
+                rule,
+                f"the variable {shorten(name, 40)} of a negation or distinct stands in no positive literal",
+                is_fatal=True,
             )
 
     def dependencies(self) -> Iterator[Problem]:

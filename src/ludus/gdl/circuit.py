@@ -5,9 +5,10 @@ Many games have facts that follow a fixed cycle whatever is played, such as `con
 circuit has a simplified copy of the network for each mode, with equal gates merged: whose turn it is then changes no
 gate. A description without such facts has one mode.
 
+Where a single role can choose in a mode, each of its moves has a list of *effects*: the facts that it may change, and
+the literals that say whether they are true afterwards. Elsewhere moves are nodes, whose flips reach the next facts.
+
 Nodes are numbered facts, moves, gates, outputs; each group begins at a multiple of 64, because a node is a bit. A gate
-Where a single role can choose in a mode, each of its moves has a list of *effects*: the facts that it may change, and the
-literals that say whether they are true afterwards. Elsewhere moves are nodes whose flips reach the next facts. A gate
 or output has a counter that is 0 if all literals of an AND are true, or if no literal of an OR is. When the counter
 becomes 0 or stops being 0, the node *flips* and its consumers' counters change. Outputs have no consumers: their bits
 are the results (see the layout in `Circuit`). ludus.gdl.propagate evaluates the circuit.
@@ -17,19 +18,20 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
+from typing import Any
 
 import numpy as np
 
+from ludus.gdl.modes import find_modes
 from ludus.gdl.network import AND, FALSE, TRUE, Network
 
-MAX_MODES = 8
 MAX_INPUTS = 30_000
 """The most literals of a gate: its counter has 16 bits."""
 MAX_EFFECTS = 24
 """Moves change facts directly if they change at most this number on average."""
 MAX_GOAL_SHARE = 0.5
-"""Goals are evaluated at the end of a game instead if they need more extra gates than this share of the others."""
+"""Goals are swept at the end of a game if they have more gates than this share of the others."""
 
 
 @dataclass
@@ -37,7 +39,7 @@ class Circuit:
     """Arrays for ludus.gdl.propagate. Words have 64 bits; a bit of `work` stands for a node.
 
     `work` begins with the current facts and moves, one bit each. The flips that are not propagated yet follow, one bit
-    for each fact, move and gate; then the outputs, one block for each mode.
+    for each fact, move and gate; then the outputs, one block for each mode; then the counters, four to a word.
     A block of outputs has the legal moves of each role, the next facts, and last whether the game is over, followed by
     the goals. Each of these groups begins with a new word. The outputs that effects look at come last; the first of
     them is always 1.
@@ -50,10 +52,8 @@ class Circuit:
     """int32 [nodes before the outputs + 1]"""
     work: np.ndarray
     """uint64: the circuit in the initial position, before any move is made."""
-    counters: np.ndarray
-    """int16 [gates and outputs]: in the initial position."""
     places: np.ndarray
-    """int32: the first words of moves, flips, gates and outputs, then the words in the block of a mode."""
+    """int32: the first words of moves, flips, gates, outputs and counters, then the words in the block of a mode."""
     block: np.ndarray
     """int32 [roles + 2]: where each role's legal moves, the next facts, and the end and goals begin in a block."""
     mode_facts: np.ndarray
@@ -65,7 +65,7 @@ class Circuit:
     forced: np.ndarray
     """int32 [modes, roles]: the input that is a role's only legal move in all positions of a mode, or -1."""
     effects: np.ndarray
-    """int32 [n, 2]: a fact, and the bit of `work` that it becomes equal to, times 2; plus 1 if it becomes the opposite."""
+    """int32 [n, 2]: a fact, and 2 * the bit of `work` that it becomes equal to, plus 1 if it becomes the opposite."""
     effect_starts: np.ndarray
     """int32 [modes, inputs + 1]: where the effects of a move begin."""
     effect_roles: np.ndarray
@@ -74,23 +74,9 @@ class Circuit:
     """False: goals are not among the outputs."""
 
     @property
-    def arrays(self) -> tuple[np.ndarray, ...]:
-        """The arrays in the order of the fields of GdlRules."""
-        return (
-            self.consumers,
-            self.consumer_starts,
-            self.work,
-            self.counters,
-            self.places,
-            self.block,
-            self.mode_facts,
-            self.mode_after,
-            self.changing,
-            self.forced,
-            self.effects,
-            self.effect_starts,
-            self.effect_roles,
-        )
+    def arrays(self) -> dict[str, Any]:
+        """The arrays by name, which are fields of GdlRules."""
+        return {field.name: getattr(self, field.name) for field in fields(self) if field.name != "has_goals"}
 
 
 def words_for(bits: int) -> int:
@@ -103,116 +89,6 @@ def build_circuit(network: Network) -> Circuit:
     if len(network.loops) or max(map(len, (literals for _, literals in maker.rows)), default=0) > MAX_INPUTS:
         return maker.nothing()
     return maker.make()
-
-
-# --- modes ------------------------------------------------------------------------------------------------------------
-
-
-def find_modes(network: Network) -> tuple[list[dict[int, bool]], list[int]]:
-    """The modes, each as the values of the cyclic facts, and the mode that follows each."""
-    first_gate = len(network.bases) + sum(map(len, network.inputs))
-    support = _supports(network, first_gate)
-    autonomous = {base for base, nodes in support.items() if nodes is not None}
-    while True:
-        kept = {base for base in autonomous if support[base] <= autonomous}  # type: ignore[operator]
-        if kept == autonomous:
-            break
-        autonomous = kept
-    modes: list[dict[int, bool]] = [{}]
-    after = [0]
-    for group in _connected({base: support[base] or set() for base in sorted(autonomous)}):
-        states, follows = _cycle(network, group)
-        joined = _product(modes, after, states, follows)
-        if states and len(joined[0]) <= MAX_MODES:
-            modes, after = joined
-    return modes, after
-
-
-def _supports(network: Network, first_gate: int) -> dict[int, set[int] | None]:
-    """By fact: the facts that it depends on after a ply; None for more than 8, or where it depends on a move."""
-    memo: dict[int, set[int] | None] = {}
-    kinds, starts, literals = network.kinds, network.starts.tolist(), network.literals.tolist()
-    for gate in range(int(network.stretches[3]) if len(kinds) else 0):
-        found: set[int] | None = set()
-        for literal in literals[starts[gate] : starts[gate + 1]]:
-            node = literal >> 1
-            inner = {node} if node < len(network.bases) else memo.get(node)
-            if inner is None or len(found | inner) > 8:  # type: ignore[operator]
-                found = None
-                break
-            found |= inner  # type: ignore[operator]
-        memo[first_gate + gate] = found
-    supports: dict[int, set[int] | None] = {}
-    for base, literal in enumerate(network.next.tolist()):
-        node = literal >> 1
-        supports[base] = set() if literal < 0 else {node} if node < len(network.bases) else memo.get(node)
-    return supports
-
-
-def _connected(uses: dict[int, set[int]]) -> list[list[int]]:
-    """Groups of facts that depend on each other in any direction, those with the lowest numbers first."""
-    group = {base: base for base in uses}
-
-    def root(base: int) -> int:
-        while group[base] != base:
-            group[base] = group[group[base]]
-            base = group[base]
-        return base
-
-    for base, others in uses.items():
-        for other in others:
-            a, b = root(base), root(other)
-            group[max(a, b)] = min(a, b)
-    members: dict[int, list[int]] = {}
-    for base in uses:
-        members.setdefault(root(base), []).append(base)
-    return list(members.values())
-
-
-def _cycle(network: Network, group: list[int]) -> tuple[list[dict[int, bool]], list[int]]:
-    """The states of a group of facts from the initial position on, and the successor of each; empty if too many."""
-    states: list[dict[int, bool]] = []
-    state = {base: bool(network.initial[base]) for base in group}
-    while state not in states:
-        if len(states) == MAX_MODES:
-            return [], []
-        states.append(state)
-        state = {base: _value(network, int(network.next[base]), state, {}) for base in group}
-    return states, [*range(1, len(states)), states.index(state)]
-
-
-def _value(network: Network, literal: int, state: dict[int, bool], known: dict[int, bool]) -> bool:
-    """The value of a literal that depends on the facts of `state` only."""
-    if literal < 0:
-        return literal == TRUE
-    node = literal >> 1
-    if node not in known:
-        gate = node - len(network.bases) - sum(map(len, network.inputs))
-        if gate < 0:
-            known[node] = state[node]
-        else:
-            inner = network.literals[network.starts[gate] : network.starts[gate + 1]].tolist()
-            values = [_value(network, each, state, known) for each in inner]
-            known[node] = all(values) if network.kinds[gate] == AND else any(values)
-    return known[node] ^ bool(literal & 1)
-
-
-def _product(
-    modes: list[dict[int, bool]], after: list[int], states: list[dict[int, bool]], follows: list[int]
-) -> tuple[list[dict[int, bool]], list[int]]:
-    """Two independent sequences that begin together as one."""
-    pairs = [(0, 0)]
-    for mode, state in pairs:
-        pair = (after[mode], follows[state]) if states else (0, 0)
-        if pair not in pairs:
-            pairs.append(pair)
-    if not states:
-        return modes, after
-    successors = [pairs.index((after[mode], follows[state])) for mode, state in pairs]
-    return [modes[mode] | states[state] for mode, state in pairs], successors
-
-
-# --- gates and arrays -------------------------------------------------------------------------------------------------
 
 
 class _Maker:
@@ -279,12 +155,10 @@ class _Maker:
             legal, following, terminal, place = self._mode(mode, plain, forced[number])
             places.append(place)
             outputs.append([*legal, *following, terminal])
-        gates_without_goals = len(self.kinds)
-        for mode, place in zip(modes, places, strict=True):
-            goal_outputs.append(self._goals(place, plain, mode))
-        has_goals = len(self.kinds) - gates_without_goals <= MAX_GOAL_SHARE * gates_without_goals + 16
-        if not has_goals:
-            goal_outputs = [[] for _ in modes]
+        *_, first_goal, end = self.network.stretches.tolist()
+        has_goals = end - first_goal <= MAX_GOAL_SHARE * first_goal + 16
+        for place in places:
+            goal_outputs.append(self._goals(place, plain) if has_goals else [])
         return self._flatten(modes, after, forced, outputs, goal_outputs, has_goals)
 
     def nothing(self) -> Circuit:
@@ -388,7 +262,7 @@ class _Maker:
                     heapq.heappush(waiting, each)
         return moved
 
-    def _goals(self, place: dict[int, int], plain: dict[int, int], mode: dict[int, bool]) -> list[int]:
+    def _goals(self, place: dict[int, int], plain: dict[int, int]) -> list[int]:
         stretches = self.network.stretches.tolist()
         self._copy(place, plain, stretches[3], stretches[4])
         return [self._moved(literal, place, plain) for each in self.network.goals for _, literal in each]
@@ -460,7 +334,8 @@ class _Maker:
 
     def _order(self, needed: list[bool]) -> list[int]:
         """Needed gates in topological order, those with few inputs early: they flip often, and share words then."""
-        missing, users = {}, {}
+        missing: dict[int, int] = {}
+        users: dict[int, list[int]] = {}
         for gate in range(len(self.kinds)):
             if needed[gate]:
                 sources = [(each >> 1) - self.first_gate for each in self.inputs_of[gate]]
@@ -558,7 +433,9 @@ class _Maker:
         head = np.zeros(64 * (fact_words + input_words), np.bool_)
         head[: self.bases] = self.network.initial
         flips = np.zeros(first_output, np.bool_)
-        work = np.concatenate([_words(head), _words(flips), _words(results)])
+        padded = np.zeros(4 * -(-len(counters) // 4), np.int16)
+        padded[: len(counters)] = counters
+        work = np.concatenate([_words(head), _words(flips), _words(results), padded.view(np.uint64)])
         flips_at = fact_words + input_words
         outputs_at = flips_at + first_output // 64
         facts = np.zeros((len(modes) + 1, 64 * fact_words), np.bool_)
@@ -567,7 +444,7 @@ class _Maker:
             for number, mode in enumerate(modes):
                 facts[number + 1, base] = mode[base]
         effects: list[tuple[int, int]] = []
-        effect_starts = []
+        effect_starts: list[list[int]] = []
         for each in self.effects:
             effect_starts.append([])
             for i in range(self.input_starts[-1]):
@@ -582,13 +459,13 @@ class _Maker:
             consumers=np.array([edge for _, edge in edges], np.uint32),
             consumer_starts=np.searchsorted(sources, np.arange(first_output + 1)).astype(np.int32),
             work=work,
-            counters=counters,
             places=np.array(
                 [
                     fact_words,
                     flips_at,
                     flips_at + self.first_gate // 64,
                     outputs_at,
+                    outputs_at + len(results) // 64,
                     block_words,
                 ],
                 np.int32,
@@ -610,4 +487,4 @@ def _words(bits: np.ndarray) -> np.ndarray:
     return np.packbits(bits, bitorder="little").view(np.uint64)
 
 
-__all__ = ["Circuit", "build_circuit", "find_modes"]
+__all__ = ["Circuit", "build_circuit"]

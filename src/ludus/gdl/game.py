@@ -13,12 +13,14 @@ from typing import Any
 import numpy as np
 
 from ludus import rules as generic
+from ludus.board import Board
 from ludus.errors import BadPosition, LudusWarning, UnknownGame
 from ludus.game import convert_options, require
 from ludus.gdl import rules as gdl_rules
 from ludus.gdl.checks import Problem
 from ludus.gdl.circuit import Circuit, build_circuit
 from ludus.gdl.described import GAMES, MOST_LONGEST, DescribedGame
+from ludus.gdl.drawing import draw_described
 from ludus.gdl.grounding import CannotGround, Ground, ground
 from ludus.gdl.kif import BadDescription, decode, names_of, shorten, show
 from ludus.gdl.language import Description, Term, rank, read_description
@@ -29,6 +31,7 @@ from ludus.gdl.reasoned import ReasonedGame
 from ludus.gdl.rules import MAX_ROLES, GdlRules, facts_bytes, settle
 from ludus.gdl.sheets import names
 from ludus.gdl.structure import Grid, find_grid, unique
+from ludus.position import Position
 from ludus.rules import EVERYONE
 from ludus.sources import Source, read_source
 
@@ -36,6 +39,7 @@ SAMPLE_GAMES, SAMPLES = 20, 2000
 """Random games, and positions from them at most, that show which properties of a game are worth a proof."""
 
 
+MANY_GATES = 10_000
 TIMED = 60
 """Positions, of random games from the start, on which two ways of evaluation are compared."""
 CIRCUIT_MERIT = 1.5
@@ -185,6 +189,12 @@ class GdlGame(DescribedGame):
     def facts(self, state: Any) -> list[Term]:
         return [base for number, base in enumerate(self.network.bases) if state[number >> 3] >> (number & 7) & 1]
 
+    def drawing(self, position: Position) -> Board | None:
+        return None if self.grid is None else draw_described(self, self.grid, position)
+
+    def attempt(self, position: Position, player: int, touched: list[str]) -> str | None:
+        return None  # terms name cells in many ways
+
     def write(self, state: Any) -> str:
         return write_position(gdl_rules.plies(self.rules, state), self.facts(state))
 
@@ -209,13 +219,19 @@ generic.register(GdlRules, gdl_rules.__dict__)
 
 
 def networks_of(description: Description) -> tuple[Network, Network]:
-    """The network of a valid description, for sweeps, and the same with wide gates, for a circuit."""
+    """The network of a valid description, for sweeps, and the same with wide gates, for a circuit.
+
+    A large network serves both, because it takes a second to build another one.
+    """
     if importlib.util.find_spec("clingo") is None:
         raise UnknownGame("games in GDL need clingo: pip install clingo (or, much slower, the option reasoner=yes)")
     order = names_of(description.text)
     grounded = ground(description)
     roles = roles_of(description, grounded, order)
-    return build_network(grounded, roles, order), build_network(grounded, roles, order, factored=False)
+    network = build_network(grounded, roles, order)
+    if len(network.kinds) > MANY_GATES:
+        return network, network
+    return network, build_network(grounded, roles, order, factored=False)
 
 
 def roles_of(description: Description, grounded: Ground, order: dict[str, int]) -> list[str]:
@@ -233,9 +249,7 @@ def action_terms(network: Network) -> list[Term]:
     return list(dict.fromkeys(move for moves in network.inputs for move in moves))
 
 
-def rules_of(
-    network: Network, actions: dict[Term, int], longest: int, grid: Grid | None, circuit: Circuit
-) -> GdlRules:
+def rules_of(network: Network, actions: dict[Term, int], longest: int, grid: Grid | None, circuit: Circuit) -> GdlRules:
     """A network and its circuit as the arrays of their rules."""
     flat = [(role, move) for role, moves in enumerate(network.inputs) for move in moves]
     input_of = np.full((len(network.roles), len(actions)), -1, np.int32)
@@ -259,13 +273,13 @@ def rules_of(
         input_of,
         facts,
         shown_at(network, grid),
-        *circuit.arrays,
-        np.zeros(len(network.bases) + len(flat) + len(network.kinds), np.uint8),
-        int(circuit.has_goals),
-        network.terminal,
-        len(network.bases),
-        len(network.bases) + len(flat),
-        longest,
+        **circuit.arrays,
+        blank=np.zeros(len(network.bases) + len(flat) + len(network.kinds), np.uint8),
+        has_goals=int(circuit.has_goals),
+        terminal=network.terminal,
+        bases=len(network.bases),
+        first_gate=len(network.bases) + len(flat),
+        longest=longest,
     )
 
 

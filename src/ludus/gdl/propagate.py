@@ -10,7 +10,7 @@ from ludus.gdl.evaluate import literal_value, sweep, unpack
 from ludus.gdl.scratch import give_back, take_copy
 from ludus.rng import below
 
-MOVES, FLIPS, GATES, OUTPUTS, BLOCK = 0, 1, 2, 3, 4
+MOVES, FLIPS, GATES, OUTPUTS, COUNTERS, BLOCK = 0, 1, 2, 3, 4, 5
 """Indices of `rules.places`."""
 ONE = np.uint64(1)
 TERMINAL, GOAL = 0, 3
@@ -58,18 +58,19 @@ def find_mode(rules, state):
     return -1
 
 
-def set_facts(rules, state, work, counters):
+def set_facts(rules, state, work):
     """Put the facts of a state into the circuit, in which no move is made."""
     flips = rules.places[FLIPS]
     for w in range(rules.places[MOVES]):
         word = fact_word(rules, state, w)
         work[flips + w] = (word ^ work[w]) & ~rules.mode_facts[0, w]
         work[w] = word
-    propagate(rules.consumers, rules.consumer_starts, rules.places, work, counters)
+    propagate(rules.consumers, rules.consumer_starts, rules.places, work)
 
 
-def propagate(consumers, starts, places, work, counters):
+def propagate(consumers, starts, places, work):
     """Let the flips of facts and moves flip the gates and outputs that depend on them."""
+    counters = work[places[COUNTERS] :].view(np.int16)
     first_flip, first_gate, first_output = places[FLIPS], places[GATES], places[OUTPUTS]
     for w in range(first_gate - first_flip):
         word = work[first_flip + w]
@@ -152,12 +153,12 @@ def make_move(rules, work, mode, role, number):
         work[rules.places[FLIPS] + rules.places[MOVES] + (number >> 6)] ^= bit
 
 
-def advance(rules, work, counters, mode):
+def advance(rules, work, mode):
     """Go to the position after the moves that were made; returns its mode."""
     moves, flips = rules.places[MOVES], rules.places[FLIPS]
     after = rules.mode_after[mode]
     if rules.effect_roles[mode] < 0:
-        propagate(rules.consumers, rules.consumer_starts, rules.places, work, counters)
+        propagate(rules.consumers, rules.consumer_starts, rules.places, work)
         following = block_of(rules, mode) + rules.block[rules.block.size - 2]
         for w in range(moves):
             work[flips + w] = (work[following + w] ^ work[w]) & rules.changing[mode, w]
@@ -166,7 +167,7 @@ def advance(rules, work, counters, mode):
             work[w] = np.uint64(0)
     for w in range(moves):
         work[w] ^= work[flips + w] | (rules.mode_facts[mode + 1, w] ^ rules.mode_facts[after + 1, w])
-    propagate(rules.consumers, rules.consumer_starts, rules.places, work, counters)
+    propagate(rules.consumers, rules.consumer_starts, rules.places, work)
     return after
 
 
@@ -209,8 +210,8 @@ def finish_randomly(rules, state, mode, random, values):
 
     The random numbers are drawn as in ludus.search.random_play, so that the same moves are made.
     """
-    work, counters = take_copy(rules.work), take_copy(rules.counters)
-    set_facts(rules, state, work, counters)
+    work = take_copy(rules.work)
+    set_facts(rules, state, work)
     roles = rules.input_starts.size - 1
     at = (rules.bases + 7) >> 3
     left = rules.longest - np.int64(state[at + 1]) - 256 * np.int64(state[at + 2])
@@ -220,7 +221,6 @@ def finish_randomly(rules, state, mode, random, values):
             for role in range(roles):
                 values[role] = 0.0
             give_back(work)
-            give_back(counters)
             return
         left -= 1
         for role in range(roles):
@@ -231,14 +231,13 @@ def finish_randomly(rules, state, mode, random, values):
                 rank = below(random, count)
             if rules.forced[mode, role] < 0:
                 make_move(rules, work, mode, role, ranked_move(rules, work, mode, role, rank))
-        mode = advance(rules, work, counters, mode)
+        mode = advance(rules, work, mode)
     if rules.has_goals:
         read_goals(rules, work, mode, values)
     else:
         write_facts(rules, work, state)
         sweep_goals(rules, state, values)
     give_back(work)
-    give_back(counters)
 
 
 def sweep_goals(rules, state, values):

@@ -48,8 +48,7 @@ class GdlRules(NamedTuple):
     consumers: Any  # uint32: the circuit (see ludus.gdl.circuit), which has no modes if the network is swept instead
     consumer_starts: Any  # int32
     work: Any  # uint64
-    counters: Any  # int16
-    places: Any  # int32 [5]
+    places: Any  # int32 [6]
     block: Any  # int32 [roles + 2]
     mode_facts: Any  # uint64 [modes + 1, words]
     mode_after: Any  # int32 [modes]
@@ -90,11 +89,10 @@ def settle(rules, state):
     """Write the status byte of a state whose facts and plies are in place."""
     mode = find_mode(rules, state)
     if mode >= 0:
-        work, counters = take_copy(rules.work), take_copy(rules.counters)
-        set_facts(rules, state, work, counters)
+        work = take_copy(rules.work)
+        set_facts(rules, state, work)
         write_status(rules, state, work, mode)
         give_back(work)
-        give_back(counters)
     else:
         settle_by_sweep(rules, state)
 
@@ -149,13 +147,12 @@ def to_move(rules, state):
 def legal(rules, state, player, actions):
     mode = find_mode(rules, state)
     if mode >= 0:
-        work, counters = take_copy(rules.work), take_copy(rules.counters)
-        set_facts(rules, state, work, counters)
+        work = take_copy(rules.work)
+        set_facts(rules, state, work)
         count = circuit.count_moves(rules, work, mode, player)
         for rank in range(count):
             actions[rank] = rules.action_of[circuit.ranked_move(rules, work, mode, player, rank)]
         give_back(work)
-        give_back(counters)
         return count
     values = take_copy(rules.blank)
     unpack(rules, state, values)
@@ -174,14 +171,14 @@ def play(rules, state, action):
     mover = np.int64(state[facts_bytes(rules)])
     mode = find_mode(rules, state)
     if mode >= 0:
-        work, counters = take_copy(rules.work), take_copy(rules.counters)
-        set_facts(rules, state, work, counters)
+        work = take_copy(rules.work)
+        set_facts(rules, state, work)
         for role in range(rules.input_starts.size - 1):
             if role == mover:
                 circuit.make_move(rules, work, mode, role, rules.input_of[role, action])
             elif rules.forced[mode, role] < 0:
                 circuit.make_move(rules, work, mode, role, circuit.ranked_move(rules, work, mode, role, 0))
-        advance_circuit(rules, state, work, counters, mode)
+        advance_circuit(rules, state, work, mode)
         return
     values = take_copy(rules.blank)
     unpack(rules, state, values)
@@ -199,11 +196,11 @@ def play(rules, state, action):
 def play_together(rules, state, actions):
     mode = find_mode(rules, state)
     if mode >= 0:
-        work, counters = take_copy(rules.work), take_copy(rules.counters)
-        set_facts(rules, state, work, counters)
+        work = take_copy(rules.work)
+        set_facts(rules, state, work)
         for role in range(rules.input_starts.size - 1):
             circuit.make_move(rules, work, mode, role, rules.input_of[role, actions[role]])
-        advance_circuit(rules, state, work, counters, mode)
+        advance_circuit(rules, state, work, mode)
         return
     values = take_copy(rules.blank)
     unpack(rules, state, values)
@@ -214,14 +211,13 @@ def play_together(rules, state, actions):
     advance(rules, state, values)
 
 
-def advance_circuit(rules, state, work, counters, mode):
+def advance_circuit(rules, state, work, mode):
     """Make the moves that are set in the circuit."""
-    mode = circuit.advance(rules, work, counters, mode)
+    mode = circuit.advance(rules, work, mode)
     circuit.write_facts(rules, work, state)
     count_ply(rules, state)
     write_status(rules, state, work, mode)
     give_back(work)
-    give_back(counters)
 
 
 def advance(rules, state, values):
@@ -245,15 +241,14 @@ def outcome(rules, state, values):
         return False
     mode = find_mode(rules, state)
     if mode >= 0 and rules.has_goals:
-        work, counters = take_copy(rules.work), take_copy(rules.counters)
-        set_facts(rules, state, work, counters)
+        work = take_copy(rules.work)
+        set_facts(rules, state, work)
         if circuit.is_terminal(rules, work, mode):
             circuit.read_goals(rules, work, mode, values)
         else:  # cut off, or a role without a move: nobody has reached a goal
             for role in range(rules.input_starts.size - 1):
                 values[role] = 0.0
         give_back(work)
-        give_back(counters)
     else:
         circuit.sweep_goals(rules, state, values)
     return True

@@ -120,7 +120,7 @@ def _by_relation(bases: Iterable[Term]) -> dict[tuple[str, int], list[tuple]]:
     return groups
 
 
-def _coordinates(grid: Grid, term: tuple) -> list[int]:
+def coordinates(grid: Grid, term: tuple) -> list[int]:
     """The places of arguments that come in pairs (row, column), one after the other."""
     found: list[int] = []
     i = 1
@@ -138,7 +138,7 @@ def _place_facts(grid: Grid, bases: Sequence[Term]) -> bool:
     for base in bases:
         row = column = -1
         name: tuple = base if isinstance(base, tuple) else (base,)
-        places = _coordinates(grid, base) if isinstance(base, tuple) else []
+        places = coordinates(grid, base) if isinstance(base, tuple) else []
         if places:
             row, column = grid.rows.index(base[places[0]]), grid.columns.index(base[places[1]])
             name = tuple(None if i in places[:2] else part for i, part in enumerate(name))
@@ -152,7 +152,7 @@ def _place_moves(grid: Grid, moves: Sequence[Term]) -> bool:
     for move in moves:
         row = column = -1
         name: tuple = move if isinstance(move, tuple) else (move,)
-        places = _coordinates(grid, move) if isinstance(move, tuple) else []
+        places = coordinates(grid, move) if isinstance(move, tuple) else []
         if places:
             row, column = grid.rows.index(move[places[0]]), grid.columns.index(move[places[1]])
             parts = list(name)
@@ -164,7 +164,7 @@ def _place_moves(grid: Grid, moves: Sequence[Term]) -> bool:
             lines = [i for i in range(1, len(move)) if move[i] in grid.rows or move[i] in grid.columns]
             if len(lines) == 1:  # a whole row or column, as in (drop 3)
                 i = lines[0]
-                if move[i] in grid.rows and (move[i] not in grid.columns or len(grid.rows) >= len(grid.columns)):
+                if names_row(grid, move[i]):
                     row = grid.rows.index(move[i])
                 else:
                     column = grid.columns.index(move[i])
@@ -172,6 +172,11 @@ def _place_moves(grid: Grid, moves: Sequence[Term]) -> bool:
         grid.moves.append(Spot(numbers.setdefault(name, len(numbers)), row, column))
     grid.kinds = list(numbers)
     return len(numbers) <= MAX_KINDS
+
+
+def names_row(grid: Grid, name: str) -> bool:
+    """True if a single coordinate in a move means a row, False if it means a column."""
+    return name in grid.rows and (name not in grid.columns or len(grid.rows) >= len(grid.columns))
 
 
 def unique(spots: Iterable[Spot]) -> bool:

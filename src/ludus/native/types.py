@@ -65,7 +65,7 @@ def _enable(rules_class: type, options: dict[str, Any]) -> None:
     _give_own_name(rules_class)
     for runtime in (False, True):
         chosen = WITH_RUNTIME if runtime else WITHOUT_RUNTIME
-        # Rules with many arrays are costly to hand over, so a game may ask for its functions to be part of their callers.
+        # Rules with many arrays are costly to pass on: a game may ask to have its functions inlined.
         inline = {"forceinline": True} if namespace.get("INLINE", False) else {}
         each = {**INNER, **inline, **options, **chosen}
         _functions[rules_class, runtime] = compile_namespace(namespace, set(homes), each, digest)

@@ -21,6 +21,7 @@ from ludus.agents import make_agent
 from ludus.agents.budget import Budget
 from ludus.agents.rollout import RolloutAgent, RolloutEvaluator
 from ludus.agents.search import think
+from ludus.agents.uct import UctAgent
 from ludus.agents.zero import ZeroAgent
 from ludus.arena.record import random_action
 from ludus.errors import LudusError
@@ -43,6 +44,11 @@ if TYPE_CHECKING:
 
 FEWEST_ROWS = 2_000
 """A training that is not expected to reach this number of rows is not begun, and UCT plays."""
+PREFLIGHT, SHORT_PREFLIGHT = 12.0, 7.0
+"""Seconds that the preflight of a training takes, about, in a long and in a short clock."""
+SHORT = 120.0
+"""A clock is short below this number of seconds: then the preflight does not compare the settings below with others."""
+SHORT_SETTINGS = {"parallel_games": 32, "learner_threads": 1}
 CHOOSING, MOST_CHOOSING = 0.2, 120.0
 """The part of the clock for games between the candidates, and its limit in seconds."""
 RESERVE, LEAST_RESERVE, MOST_RESERVE = 0.03, 2.0, 10.0
@@ -140,7 +146,7 @@ def warm_up(game: Game) -> None:
     mean_plies(game, 1)
     LocalSelfPlay(game, config, network, games=2, workers=1, seed=0).play(1, 2)
     evaluator = make_evaluator(game, network, "auto")
-    for agent in (ZeroAgent(game, evaluator), RolloutAgent(game, RolloutEvaluator(game, evaluator))):
+    for agent in (UctAgent(game), ZeroAgent(game, evaluator), RolloutAgent(game, RolloutEvaluator(game, evaluator))):
         agent.prepare()
 
 
@@ -174,16 +180,11 @@ def _train(
         elif isinstance(event, IterationDone):
             tell(Learning(event.report.games, event.report.rows, event.seconds_left))
 
-    signal = _Either(until, ended)
+    is_short = seconds < SHORT
+    settings = {"checkpoint_every": 1, "seed": seed, **(SHORT_SETTINGS if is_short else {})}
+    minutes = max(seconds / 2, seconds - (SHORT_PREFLIGHT if is_short else PREFLIGHT)) / 60
     try:
-        run = train(
-            game,
-            minutes=seconds / 60,
-            run=folder,
-            settings={"checkpoint_every": 1, "seed": seed},
-            on_event=show,
-            stop=signal,
-        )
+        run = train(game, minutes=minutes, run=folder, settings=settings, on_event=show, stop=_Either(until, ended))
     except LudusError as error:  # the game has no network, or the time was up before the run began
         raise _NotWorthIt(str(error)) from None
     if reasons or not run.checkpoints():

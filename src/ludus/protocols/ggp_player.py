@@ -25,6 +25,7 @@ from ludus.arena.channel import BadMessage as BadReply
 from ludus.arena.channel import Child
 from ludus.arena.processes import PROGRAM, module_path
 from ludus.errors import LudusError
+from ludus.gdl.described import DescribedGame
 from ludus.gdl.game import game_of
 from ludus.gdl.kif import decode, shorten
 from ludus.gdl.language import read_description
@@ -68,6 +69,8 @@ UP_LIMIT = 60.0
 """Seconds in which the first thinking process should have started."""
 IDLE_LIMIT = 1.0
 """Seconds that the thinking process has to end a match; then it is killed."""
+LAST_MOMENT = 0.05
+"""Seconds of a clock that are left in any case."""
 SPARE_AFTER = 0.3
 """The part of a clock after which a legal move is looked for in this process, if the thinking process sends none."""
 MOST_RESTARTS = 3
@@ -106,6 +109,8 @@ class Match:
     best: dict[int, tuple[str, bool]] = field(default_factory=dict)
     """By the number of the PLAY: the best answer so far, and True if no better one will come."""
     answers: dict[int, str] = field(default_factory=dict)
+    spare: DescribedGame | None = None
+    """The game by the reasoner in this process, once it was needed."""
     restarts: int = 0
 
     @property
@@ -258,6 +263,8 @@ class Player:
             if asked not in match.best:
                 threading.Thread(target=self._find_spare, args=(match, asked), daemon=True).start()
             self._wait(lambda: match.best.get(asked, ("", False))[1] or self._match is not match, until)
+            # Without any legal move the margin is used as well: an answer that is none would be of no use.
+            self._wait(lambda: asked in match.best or self._match is not match, began + clock - LAST_MOMENT)
             move = match.best[asked][0] if asked in match.best else NO_MOVE
             match.answers.setdefault(asked, move)
         self._on_event(MoveAnswered(name, asked, move, time.monotonic() - began))
@@ -270,8 +277,9 @@ class Player:
             if match.is_pending:
                 joint_moves.append(list(match.joint or ()))
         try:
-            rules = read_description(match.start.rules)
-            line = Line(game_of(rules, "spare", None, reasoner=True), joint_moves)
+            if match.spare is None:
+                match.spare = game_of(read_description(match.start.rules), "spare", None, reasoner=True)
+            line = Line(match.spare, joint_moves)
             moves = list(line.moves(find_spelling(match.start.role, line.roles) or 0))
         except LudusError as error:
             self._on_event(Trouble(f"{match.start.match}: {error}"))

@@ -37,6 +37,15 @@ def training_lock(folder: Path) -> Iterator[None]:
         yield
 
 
+def is_training(folder: Path) -> bool:
+    """True if a process trains the run in this folder."""
+    try:
+        with (folder / FILE).open("r+") as file:
+            return not _lock(file)  # closing the file releases the lock
+    except OSError:
+        return False
+
+
 def _lock(file: IO[str]) -> bool:
     """Lock an open file without waiting; False if another process has it."""
     try:

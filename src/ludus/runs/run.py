@@ -9,6 +9,7 @@
                           SHA256SUMS: their checksums
     checkpoints/damaged-000012/   a damaged checkpoint, set aside when the run was resumed
     log.jsonl             a line for each iteration
+    watched.json          the latest games of self-play that were recorded move by move, for people to watch
     positions.txt         solved positions for evaluations, if there are any (see grading/positions.py)
     results.sqlite        games of its checkpoints in the arena (see arena/store.py)
     arena.toml            settings of that arena, if the user has written any (see arena/roster.py)
@@ -30,13 +31,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ludus.bounded import read_text
 from ludus.errors import ChangedRules, DamagedRun, LudusError, UnknownGame, Untrusted
 from ludus.nets.rows import Rows
 from ludus.registry import describe_source, file_name, has_file, remake, runs_code
 from ludus.runs.checksums import Damaged, check_sum, write_sums
-from ludus.runs.config import Config, with_settings
+from ludus.runs.config import LARGEST_FILE, Config, with_settings
 from ludus.runs.description import read_description, write_description
-from ludus.runs.files import BadRun, remove, write_whole
+from ludus.runs.files import BadRun, remove, write_bytes, write_whole
 from ludus.runs.log import Log
 from ludus.sources import read_copy, read_source
 from ludus.spec import GameSpec, split_identity
@@ -50,6 +52,8 @@ KEPT = 2
 """Checkpoints that hold all that is needed to go on; older ones keep the weights that play."""
 UNWRITTEN = 4
 """Iterations in the log whose checkpoints may not be written yet: they are written while the run goes on."""
+WATCHED = 20
+"""Games of self-play that are kept for people to watch."""
 PLAYER = "player.safetensors"
 TO_RESUME = (PLAYER, "learner.safetensors", "state.npz")
 """The files of a checkpoint from which a run can go on."""
@@ -278,6 +282,16 @@ class Run:
         if damaged:
             _warn(f"{self._log.path} is damaged: {damaged} line{'s' * (damaged > 1)} lost")
 
+    def add_watched(self, game: dict[str, Any]) -> None:
+        """Keep a game of self-play for people to watch: its iteration, first position, moves and results."""
+        games = [*self.watched(), game][-WATCHED:]
+        text = json.dumps(games)
+        write_whole(self.folder / "watched.json", lambda path: write_bytes(path, text))
+
+    def watched(self) -> list[dict[str, Any]]:
+        """The latest games of self-play that were kept for people to watch, oldest first."""
+        return read_watched(self.folder)
+
     def add_to_log(self, line: dict[str, Any]) -> None:
         self._log.add(line)
 
@@ -307,6 +321,15 @@ def _set_aside(folder: Path) -> Path:
 
 def _warn(text: str) -> None:
     warnings.warn(text, DamagedRun, stacklevel=4)
+
+
+def read_watched(folder: Path) -> list[dict[str, Any]]:
+    """The games that `Run.add_watched` has kept in the folder of a run; none if the file is missing or damaged."""
+    try:
+        games = json.loads(read_text(folder / "watched.json", LARGEST_FILE))
+    except (OSError, ValueError, RecursionError):
+        return []
+    return [game for game in games if isinstance(game, dict)] if isinstance(games, list) else []
 
 
 def open_run(folder: str | Path, game: Game | None = None, trust: bool = False) -> Run:

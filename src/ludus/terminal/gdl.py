@@ -12,11 +12,14 @@ from ludus.gdl.kif import decode, show
 from ludus.gdl.language import Term, read_description
 from ludus.gdl.reasoned import ReasonedGame
 from ludus.gdl.summary import count_by_name, play_randomly
+from ludus.gdl.symmetries import find_symmetries
 from ludus.sources import DESCRIPTION, read_source
 from ludus.terminal.show import new_table, plain, print_table
 
 MOST_NAMES = 12
 """Names of facts and moves that are shown."""
+MOST_SYMMETRIES = 6
+"""Symmetries that are shown."""
 
 
 def show_problems(name: str) -> bool:
@@ -71,12 +74,19 @@ def _of_network(game: GdlGame) -> list[tuple[str, str]]:
         rows.append(("", "zero sum" if proven.zero_sum else "not proven to be zero sum"))
     if proven.exclusive:
         rows.append(("", f"{len(proven.exclusive)} groups of facts of which at most one is true"))
+    rows.append(("symmetry", _symmetries(game)))
     if grid is None:
         return [*rows, ("board", "none found")]
     planes = ", ".join(show(tuple("*" if part is None else part for part in plane)) for plane in grid.planes[:4])
     size = f"{len(grid.rows)} x {len(grid.columns)}"
     kinds = f"{len(grid.kinds)} kinds of moves"
     return [*rows, ("board", f"{size}; {len(grid.planes)} planes: {planes}{' ...' * (len(grid.planes) > 4)}; {kinds}")]
+
+
+def _symmetries(game: GdlGame) -> str:
+    found = [str(each) for each in find_symmetries(game.network, game.grid)]
+    shown = "; ".join(found[:MOST_SYMMETRIES]) + (" ..." if len(found) > MOST_SYMMETRIES else "")
+    return f"{len(found)} proven: {shown}" if found else "none found"
 
 
 def _of_reasoner(game: ReasonedGame) -> list[tuple[str, str]]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from ludus.errors import BadOption
 from ludus.gdl.described import DescribedGame
+from ludus.gdl.game import GdlGame
 from ludus.protocols.ggp_messages import find_spelling
 from ludus.registry import make
 from ludus.terminal.bar import Bar
@@ -93,10 +94,10 @@ def run_manager(rules: str, addresses: Sequence[str], settings: Settings, result
 
 def run_train_within(rules: str, seconds: float, folder: str | None, role: str | None, seed: int) -> None:
     """Learn inside a start clock, and show the agent that was chosen."""
-    began = time.monotonic()
-    from ludus.protocols.ggp_learning import Learning, learn_within
+    from ludus.protocols.ggp_learning import Learning, learn_within, warm_up
     from ludus.training.events import Planned
 
+    began = time.monotonic()
     if not FEWEST_SECONDS <= seconds < math.inf:
         raise BadOption(f"--start-clock must be at least {FEWEST_SECONDS:g} seconds, not {seconds:g}")
     game = described(rules)
@@ -105,7 +106,11 @@ def run_train_within(rules: str, seconds: float, folder: str | None, role: str |
     if role is not None and player is None:
         raise BadOption(f"there is no role {role[:40]!r}; the roles are {' '.join(roles)}")
     where = Path(folder) if folder else Path("runs") / f"{game.name}-{time.strftime('%Y%m%d-%H%M%S')}"
-    print(f"loaded in {time.monotonic() - began:.1f} s", flush=True)
+    loaded = time.monotonic() - began
+    if isinstance(game, GdlGame):
+        warm_up(game)  # once on a machine: a player compiles when it starts
+    began = time.monotonic() - loaded
+    print(f"loaded in {loaded:.1f} s", flush=True)
 
     with Bar("second") as bar, ctrl_c_stops() as stop:
 

@@ -8,12 +8,13 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ludus import registry
+from ludus.api.analysis import analyse
 from ludus.api.result import in_words as result_in_words
 from ludus.api.result import signed
 from ludus.api.solving import perft, solve
 from ludus.gdl.described import DescribedGame
 from ludus.gdl.sheets import rule_sheets
-from ludus.terminal.show import counting, describe, new_table, print_table, terminal
+from ludus.terminal.show import counting, describe, in_a_row, new_table, print_table, terminal, thinking
 
 if TYPE_CHECKING:
     from ludus.game import Game, Position
@@ -46,6 +47,33 @@ def show_games() -> None:
         "Or a description in GDL, the Game Description Language: ludus play path/to/rules.kif\n"
         "Games of OpenSpiel, if it is installed: ludus play 'openspiel:hex(board_size=5)'"
     )
+
+
+def show_analysis(position: Position, agent: str, seed: int) -> None:
+    """What an agent thinks of a position: its moves, the most visited first, and the best line."""
+    print(f"{describe(position.game)}\n\n{position}\n")
+    with thinking(terminal(), agent) as show:
+        for snapshot in analyse(position, agent, seed=seed):
+            if show is not None:
+                show(snapshot)
+    for block in snapshot.blocks:
+        table = new_table()
+        for heading in ("move", "visits", "value", "prior", "policy"):
+            table.add_column(heading, justify="left" if heading == "move" else "right")
+        stats = snapshot.moves_of(block.player)
+        for each in sorted(stats, key=lambda each: (-(each.visits or 0), -(each.policy or 0))):
+            table.add_row(
+                each.move,
+                "" if each.visits is None else f"{each.visits:,}",
+                "" if each.value is None else f"{each.value:+.3f}" + (" exact" if each.length else ""),
+                "" if each.prior is None else f"{100 * each.prior:.1f} %",
+                "" if each.policy is None else f"{100 * each.policy:.1f} %",
+            )
+        if len(snapshot.blocks) > 1:
+            print(position.game.player_name(block.player))
+        print_table(table)
+    told = f"{snapshot.simulations:,} simulations, {snapshot.seconds:.1f} s" + (", solved" if snapshot.solved else "")
+    print(f"\n{told}" + (f"; line {in_a_row(snapshot.line[:20])}" if snapshot.line else ""))
 
 
 def show_solution(position: Position, limit: float | None, memory: int) -> None:

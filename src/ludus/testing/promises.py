@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ludus import rules as generic
+from ludus.board import board_json
 from ludus.errors import IllegalMove, LudusError
 from ludus.game import Position
 from ludus.rng import generator
@@ -272,6 +273,8 @@ def check_text(run: Lockstep, thorough: bool) -> None:
     if thorough:
         with run.asking("describe", position.states, hint="give what json.dumps takes"):
             json.dumps(game.describe(position.state))
+        with run.asking("drawing", position.states, hint="docs/board.md says what a board holds"):
+            json.dumps(board_json(position))
     at = int(run.choose.integers(len(text)))
     for wrong in ("", "?", text[:-1], text + text, text[:at] + text[at + 1 :], text[:at] + "\u00e4" + text[at + 1 :]):
         if thorough:

@@ -6,6 +6,7 @@ import copy
 import math
 from typing import Any
 
+from ludus.intervals import wilson_interval
 from ludus.training.playoff import Tally
 from ludus.training.state import State, with_prefix
 
@@ -41,8 +42,18 @@ class Ladder:
         """
         if not self.games and not self.base:
             return None
-        score = (self.points + 0.5) / (self.games + 1.0)
-        return self.base + 400.0 * math.log10(score / (1.0 - score))
+        return self.base + _elo((self.points + 0.5) / (self.games + 1.0))
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """The 95 % interval of the rating by the games against the rival, whose own rating is taken as exact.
+
+        None before the first game. Its ends are finite: half a win and half a loss are added to the score.
+        """
+        if not self.games:
+            return None
+        low, high = wilson_interval((self.points + 0.5) / (self.games + 1.0), round(self.games + 1.0))
+        return self.base + _elo(low), self.base + _elo(high)
 
     def add(self, network: Any, tally: Tally) -> None:
         """Add the results of a network against the rival."""
@@ -60,3 +71,8 @@ class Ladder:
     def restore(self, state: State) -> None:
         self.rival.load_state_dict(state.tensors_of("rival."))
         self.base, self.points, self.games = state.facts["ladder"]
+
+
+def _elo(score: float) -> float:
+    """The difference in Elo points that gives this score, which is between 0 and 1."""
+    return 400.0 * math.log10(score / (1.0 - score))

@@ -16,6 +16,7 @@ from ludus.nets.evaluator import make_evaluator
 from ludus.nets.rows import Rows, join
 from ludus.stopping import NEVER, Stop
 from ludus.training.state import State, with_prefix
+from ludus.training.watching import WatchedGame
 from ludus.training.worker import Worker
 
 if TYPE_CHECKING:
@@ -34,6 +35,12 @@ class Counts(NamedTuple):
     seconds: float
     resign_error: float
     """The fraction of resignations that would have been wrong, since the run began; 0 without resignation."""
+    wins: tuple[int, ...] = ()
+    """For each seat, finished games with a positive result."""
+    draws: int = 0
+    """Finished games whose results are all 0."""
+    watched: dict[str, Any] | None = None
+    """A finished game for people to watch (see watching.py)."""
 
 
 class Played(NamedTuple):
@@ -75,6 +82,8 @@ class LocalSelfPlay:
             Worker(game, config, each, max(1, share), seed + i)
             for i, (each, share) in enumerate(zip(evaluators, shares, strict=True))
         ]
+        if not game.simultaneous:
+            self.workers[0].watched = WatchedGame(game)
 
     def load(self, network: Any, calibration: Any = None) -> None:
         self.workers[0].evaluator.load(network, calibration)  # the others share its weights
@@ -89,12 +98,18 @@ class LocalSelfPlay:
             with ThreadPoolExecutor(len(self.workers)) as threads:
                 found = join(list(threads.map(lambda worker: worker.play(share, simulations, stop), self.workers)))
         seconds = time.perf_counter() - began
-        games, plies, run = (self._totals() - before).tolist()
-        return Played(found, Counts(games, plies, run, seconds, max(each.resigning.error for each in self.workers)))
+        games, plies, run, draws, *wins = (self._totals() - before).tolist()
+        error = max(each.resigning.error for each in self.workers)
+        watched = self.workers[0].watched
+        shown = None if watched is None else watched.take()
+        return Played(found, Counts(games, plies, run, seconds, error, tuple(wins), draws, shown))
 
     def _totals(self) -> np.ndarray:
-        """Games, plies and simulations since the run began, int64 [3]."""
-        return np.sum([(each.finished, each.plies_finished, each.simulations) for each in self.workers], axis=0)
+        """Games, plies, simulations, draws, and wins of each seat so far, int64 [4 + P]."""
+        counts = [
+            (each.finished, each.plies_finished, each.simulations, each.draws, *each.wins) for each in self.workers
+        ]
+        return np.sum(counts, axis=0)
 
     def state(self) -> State:
         state = State(facts={"workers": len(self.workers)})

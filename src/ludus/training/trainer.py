@@ -27,7 +27,6 @@ from ludus.training.selfplay import LocalSelfPlay, Played, SelfPlay
 from ludus.training.state import State, pack_rng, unpack_rng
 
 if TYPE_CHECKING:
-    from ludus.nets.rows import Rows
     from ludus.runs.run import Run
 
 GAMES = 128
@@ -69,10 +68,18 @@ class Report:
     """The fraction of resignations that would have been wrong."""
     graded: float | None
     """The fraction of outcomes that the network alone keeps on solved positions; None if no evaluation was due."""
+    rating_low: float | None = None
+    """Lower end of the 95 % interval of the rating; None if no games were played against the present rival."""
+    rating_high: float | None = None
+    """Upper end of the 95 % interval of the rating."""
+    wins: tuple[int, ...] = ()
+    """For each seat, games of this iteration with a positive result."""
+    draws: int = 0
+    """Games of this iteration whose results are all 0."""
 
     def line(self) -> dict[str, Any]:
         """The figures as a line of log.jsonl."""
-        facts = {**self.__dict__, **self.losses._asdict()}
+        facts = {**self.__dict__, **self.losses._asdict(), "wins": list(self.wins)}
         facts.pop("losses")
         return {key: round(value, 5) if isinstance(value, float) else value for key, value in facts.items()}
 
@@ -145,7 +152,7 @@ class Trainer:
         self._rate()
         graded = self.evaluation.grade(self.gate.best, self.iteration) if self.evaluation else None
         report = self._report(played, learned, graded)
-        self._log(report, played.rows)
+        self._log(report, played)
         return report
 
     def _play(self, stop: Stop) -> Played:
@@ -208,6 +215,7 @@ class Trainer:
         now = time.perf_counter()
         self.seconds, self.timed_until = self.seconds + now - self.timed_until, now
         counts = played.counts
+        interval = self.ladder.interval if self.ladder else None
         return Report(
             iteration=self.iteration,
             rows=self.window.total,
@@ -225,11 +233,20 @@ class Trainer:
             gate=self.gate.result,
             resign_error=counts.resign_error,
             graded=graded,
+            rating_low=interval[0] if interval else None,
+            rating_high=interval[1] if interval else None,
+            wins=counts.wins,
+            draws=counts.draws,
         )
 
-    def _log(self, report: Report, rows: Rows) -> None:
-        self.writer.write(lambda: self.run.save_rows(report.iteration, rows))
+    def _log(self, report: Report, played: Played) -> None:
+        self.writer.write(lambda: self._keep(report.iteration, played))
         self.run.add_to_log(report.line())
+
+    def _keep(self, iteration: int, played: Played) -> None:
+        self.run.save_rows(iteration, played.rows)
+        if played.counts.watched is not None:
+            self.run.add_watched({"iteration": iteration, **played.counts.watched})
 
     # --- checkpoints --------------------------------------------------------------------------------------------------
 

@@ -21,6 +21,7 @@ from ludus.stopping import NEVER, Stop
 from ludus.training.recording import concentrate, play_moves, record, settle
 from ludus.training.resigning import Resigning
 from ludus.training.state import State, pack_rng, unpack_rng
+from ludus.training.watching import WatchedGame
 
 if TYPE_CHECKING:
     from ludus.game import Game
@@ -58,6 +59,12 @@ class Worker:
         """Games finished since the worker began."""
         self.plies_finished = 0
         """Plies of the finished games."""
+        self.wins = np.zeros(game.players, np.int64)
+        """For each seat, finished games with a positive result, since this object was made."""
+        self.draws = 0
+        """Finished games whose results are all 0, since this object was made."""
+        self.watched: WatchedGame | None = None
+        """Records one of the games for people to watch, if it is set."""
         self.simulations = 0
         self.moves = 0
         """Moves played in every game since the worker began."""
@@ -144,6 +151,8 @@ class Worker:
         game.raise_pending()
         self.resigning.check(self._players, self._expected, full, over, results)
         self._keep_rows(before, full)
+        if self.watched is not None:
+            self.watched.add(before[:1], int(self._played[0]), bool(over[0]), results[0])
         self.plies += 1
         self.moves += 1
         if over.any():
@@ -184,6 +193,8 @@ class Worker:
     def _settle(self, over: np.ndarray, results: np.ndarray) -> None:
         """Give the rows of games that are over their results."""
         self.finished += int(over.sum())
+        self.wins += (results[over] > 0).sum(axis=0)
+        self.draws += int((results[over] == 0).all(axis=1).sum())
         self.plies_finished += int(self.plies[over].sum())
         for step in self.steps:
             self.rows_known += settle(over, results, step.trees, step.known, step.rows.results)

@@ -175,7 +175,7 @@ def test_mistakes_of_the_user_are_one_line():
 def test_two_of_our_players_play_scrambled_games_without_a_fault():
     events = []
     with Player(learn=False) as one, Player(learn=False) as other, serving(one, other) as addresses:
-        result = run(addresses, events, start_clock=4, grace=0.5, games=2, scramble=True)
+        result = run(addresses, events, start_clock=4, grace=2.0, games=2, scramble=True)
     assert faults_of(events) == []
     assert result.played == 2
     assert all(sum(event.goals) == 100 for event in events if isinstance(event, GameOver))
@@ -207,7 +207,7 @@ def test_the_commands_play_a_match_in_processes_of_their_own(tmp_path):
             env=environment,
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=120,
         )
         assert ended.returncode == 0, ended.stderr
         assert "1 games recorded in results.sqlite" in ended.stdout

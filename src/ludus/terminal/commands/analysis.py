@@ -1,4 +1,4 @@
-"""Commands that count, solve, measure and check games."""
+"""Commands that analyse, count, solve, measure and check games."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from ludus.terminal.commands.app import app
+from ludus.terminal.commands.app import AGENTS, app
 from ludus.terminal.commands.arguments import (
     GameName,
     Moves,
@@ -18,6 +18,48 @@ from ludus.terminal.commands.arguments import (
     read_size,
     start_of,
 )
+
+
+@app.command(short_help="Show what an agent thinks of a position.", epilog=AGENTS)
+def analyse(
+    game: Annotated[
+        str | None, typer.Argument(metavar="[GAME]", help="A name from `ludus games`, or a .py or .kif file.")
+    ] = None,
+    agent: Annotated[str, typer.Option(metavar="AGENT", help="The agent that analyses.")] = "uct:2s",
+    option: Options = None,
+    position: PositionText = None,
+    moves: Moves = None,
+    seed: Seed = 0,
+    json: Annotated[
+        bool, typer.Option("--json", help="Read requests from standard input, one JSON object a line, and answer them.")
+    ] = False,
+    parallel: Annotated[int, typer.Option(metavar="N", help="With --json, number of requests answered at once.")] = 4,
+) -> None:
+    """Show what an agent thinks of a position: every move with its visits and value, and the best line.
+
+    With --json, requests come by standard input and results go to standard output, one line each, many at once, with
+    partial results and cancelling. docs/web.md lists the fields.
+
+    \b
+    Examples
+      ludus analyse connect4 --moves 'd d c' --agent uct:5s
+      echo '{"id": 1, "game": "connect4", "agent": "uct", "budget": "1s", "every": 0.2}' | ludus analyse --json
+    """
+    import sys
+
+    from ludus.errors import BadOption
+    from ludus.terminal.tables import show_analysis
+
+    if json:
+        if game is not None:
+            raise BadOption("with --json the requests name their games: leave GAME out")
+        from ludus.protocols.json_analysis import AnalysisServer
+
+        AnalysisServer(lambda line: print(line, flush=True), parallel).run(sys.stdin)
+    elif game is None:
+        raise BadOption("name a game to analyse, or give --json; see ludus analyse --help")
+    else:
+        show_analysis(start_of(make_game(game, option), position, moves, seed), agent, seed)
 
 
 @app.command(short_help="Count the lines of play to a depth.")

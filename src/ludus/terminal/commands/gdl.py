@@ -34,7 +34,7 @@ def check(file: File) -> None:
 
 @gdl.command(short_help="Show what is known about a game in GDL.")
 def info(file: File) -> None:
-    """Show roles, facts, moves, the board that was found, and the length and branching of random games.
+    """Show roles, facts, moves, the board and symmetries that were found, and the length and branching of random games.
 
     \b
     Examples

@@ -109,7 +109,8 @@ def train_within(
     """Learn a game inside a start clock, as `ludus ggp player` does, and choose the agent that plays it best.
 
     A network is trained for four fifths of the time. Then plain UCT, the search with the network and their mixture play
-    short games against UCT, and the one with the highest mean value is chosen. A few seconds stay unused.
+    short games against UCT, and the one with the highest mean value is chosen. A few seconds stay unused. Compiling,
+    once on a machine, is not part of the clock.
 
     \b
     Examples

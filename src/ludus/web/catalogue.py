@@ -1,0 +1,347 @@
+"""The games and agents that the server offers, and how they are made from names that come from anyone.
+
+A name from a request never becomes a path. Games are looked up by key, and runs by name in the folder of runs. Python
+files are run only if they were given when the server was started.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+import threading
+import warnings
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ludus import registry
+from ludus.agents.naming import parse
+from ludus.agents.search import SearchAgent
+from ludus.agents.zero import LEVELS
+from ludus.api.seats import make_seated
+from ludus.errors import BadAgent, BadOption, LudusError, UnknownGame
+from ludus.gdl.described import DescribedGame
+from ludus.gdl.sheets import rule_sheets
+from ludus.machine import cpu_count
+from ludus.runs.description import read_description
+from ludus.runs.files import BadRun, write_bytes, write_whole
+from ludus.runs.players import shipped_players
+from ludus.spec import GameSpec, split_identity
+from ludus.web.settings import RULES_LIMIT, WebSettings
+from ludus.web.turns import Turns
+
+if TYPE_CHECKING:
+    from ludus.agents.agent import Agent
+    from ludus.game import Game
+
+GAMES_KEPT = 32
+"""Number of games with options that stay in memory for the next session."""
+MOST_RULES = 200
+"""Number of uploaded rule sheets that are kept."""
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}")
+"""The names of runs and rule sheets."""
+WITH_RUN = ("zero", "policy", "rollout")
+"""The kinds of agents that play with the network of a run."""
+LARGEST_BATCH = 256
+"""Largest option `batch` of an agent."""
+
+AGENTS = (
+    ("random", "Random", "Any legal move."),
+    ("greedy", "Greedy", "The best move by the game's heuristic, one move ahead."),
+    ("adversarial:3", "Alpha-beta", "The game's heuristic, three plies ahead. Two players who move in turn."),
+    ("uct:1000", "Tree search, weak", "Random playouts, 1,000 simulations a move."),
+    ("uct:10000", "Tree search", "Random playouts, 10,000 simulations a move."),
+    ("uct:2s", "Tree search, 2 seconds", "Random playouts for two seconds a move."),
+    ("solver", "Perfect play", "Solves the position. For small games of two players who move in turn."),
+)
+"""Agents that the page offers: name, title, description."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A game of the catalogue."""
+
+    key: str
+    title: str
+    about: str
+    players: int
+    simultaneous: bool
+    source: str
+    """"built-in", "gdl", "file" or "rules" (uploaded)."""
+    defaults: Mapping[str, Any]
+    """The options and their defaults."""
+    make: Callable[..., Game]
+
+    def json(self) -> dict[str, Any]:
+        options = [
+            {"name": name, "default": value, "kind": type(value).__name__} for name, value in self.defaults.items()
+        ]
+        return {
+            "key": self.key,
+            "title": self.title,
+            "about": self.about,
+            "players": self.players,
+            "simultaneous": self.simultaneous,
+            "source": self.source,
+            "options": options,
+        }
+
+
+class Catalogue:
+    """All games by key, and agents by name."""
+
+    def __init__(self, settings: WebSettings):
+        self.settings = settings
+        self.turns = Turns(cpu_count())
+        self._lock = threading.RLock()
+        self._made: OrderedDict[tuple[str, str], Game] = OrderedDict()
+        self._warming: set[int] = set()
+        """The identities of games that are being compiled."""
+        self._entries: dict[str, Entry] = {}
+        for name in registry.names():
+            self._add(_built_in(name))
+        for sheet in rule_sheets():
+            key, about = f"gdl:{sheet.name}", sheet.about.partition(". ")[0].removesuffix(".")
+            self._add(Entry(key, sheet.title, about, sheet.roles, False, "gdl", DescribedGame.options(), _maker(key)))
+        for file in settings.files:
+            self._add(_own_file(file))
+        for path in sorted(self.rules_folder.glob("*.kif"))[:MOST_RULES]:
+            self._add(_rule_sheet(path))
+
+    def _add(self, entry: Entry) -> None:
+        self._entries[entry.key] = entry
+
+    @property
+    def entries(self) -> list[Entry]:
+        with self._lock:
+            return list(self._entries.values())
+
+    def entry(self, key: str) -> Entry:
+        with self._lock:
+            if key not in self._entries:
+                raise UnknownGame(f"no game is called {key[:80]!r}; /api/catalogue lists them")
+            return self._entries[key]
+
+    def game(self, key: str, options: Mapping[str, Any] | None = None) -> Game:
+        """The game of a key with options. Sessions share it; Python code called back from kernels is not shared."""
+        entry, given = self.entry(key), dict(options or {})
+        unknown = [name for name in given if name not in entry.defaults]
+        if unknown:
+            known = ", ".join(entry.defaults) or "none"
+            raise BadOption(f"{entry.title} has no option {unknown[0][:40]!r}; its options are {known}")
+        known_as = key, json.dumps(given, sort_keys=True)
+        with self._lock:
+            game = self._made.get(known_as)
+            if game is not None:
+                self._made.move_to_end(known_as)
+                return game
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # a slow reasoner is in the catalogue's text, not on the console
+            game = entry.make(**given)
+        if game.parallel:
+            with self._lock:
+                self._made[known_as] = game
+                while len(self._made) > GAMES_KEPT:
+                    self._made.popitem(last=False)
+        return game
+
+    def warm_up(self, key: str, game: Game) -> None:
+        """Compile what a game between people needs, beside the game, and switch the game to it when it is ready."""
+        with self._lock:
+            if game.compiled or id(game) in self._warming:
+                return
+            self._warming.add(id(game))
+
+        def compile_twin() -> None:
+            try:
+                known = self.entry(key).defaults
+                options = {name: value for name, value in game.spec.options.items() if name in known}
+                start = self.entry(key).make(**options).compile().start()
+                if not start.is_over:
+                    assert start.play(start.actions[0]).values
+                game.compile()
+            except LudusError:  # rules that cannot be compiled are played as they are; agents say what is wrong
+                return
+            finally:
+                with self._lock:
+                    self._warming.discard(id(game))
+
+        threading.Thread(target=compile_twin, name="ludus warm-up", daemon=True).start()
+
+    def key_of(self, spec: GameSpec, identity: str = "") -> str | None:
+        """The key of the game that a stored spec or identity names; None if the catalogue has no such game."""
+        name = Path(spec.source).name if registry.has_file(spec) else spec.source
+        for entry in self.entries:
+            if entry.key in (name, f"file:{name}", f"rules:{name.removesuffix('.kif')}"):
+                if entry.source != "file" or not spec.digest:
+                    return entry.key
+                game = self.game(entry.key, {k: v for k, v in spec.options.items() if k in entry.defaults})
+                if game.digest == spec.digest or (identity and split_identity(identity)[0] == game.identity):
+                    return entry.key
+        return None
+
+    def json(self) -> dict[str, Any]:
+        return {
+            "games": [entry.json() for entry in self.entries],
+            "agents": [
+                *self._shipped(),
+                *({"name": name, "title": title, "about": about, "games": None} for name, title, about in AGENTS),
+            ],
+            "runs": self.runs(),
+        }
+
+    def _shipped(self) -> list[dict[str, Any]]:
+        """The trained players that come with Ludus, in levels."""
+        keys = sorted({key for pack in shipped_players() if (key := self.key_of(pack.spec)) is not None})
+        about = "A trained player that comes with Ludus."
+        return [
+            {
+                "name": f"zero:level={level}",
+                "title": f"Trained, level {level} of {len(LEVELS)}",
+                "about": about,
+                "games": keys,
+            }
+            for level in (LEVELS if keys else ())
+        ]
+
+    # --- rule sheets --------------------------------------------------------------------------------------------------
+
+    @property
+    def rules_folder(self) -> Path:
+        return self.settings.games / "rules"
+
+    def add_rules(self, name: str, text: str) -> str:
+        """Keep an uploaded rule sheet and return its key. It is parsed and checked; it is data and never run."""
+        from ludus.gdl.game import make_file
+
+        if not NAME.fullmatch(name):
+            raise BadOption("the name of a rule sheet needs 1 to 80 letters, digits, dots, dashes or underscores")
+        if len(text.encode()) > RULES_LIMIT:
+            raise BadOption(f"a rule sheet may have {RULES_LIMIT >> 10} KB at most")
+        path = self.rules_folder / f"{name.removesuffix('.kif')}.kif"
+        if not path.exists() and len(list(self.rules_folder.glob("*.kif"))) >= MOST_RULES:
+            raise BadOption(f"{MOST_RULES} rule sheets are kept at most: remove some from {self.rules_folder.name}")
+        if path.exists() and path.read_text(encoding="utf-8") != text:
+            raise BadOption(f"there is another rule sheet called {path.stem}: choose another name")
+        draft = path.with_name(f".{path.name}")
+        self.rules_folder.mkdir(parents=True, exist_ok=True)
+        draft.write_text(text, encoding="utf-8")
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                make_file(draft)  # refuses a description that cannot be played
+        finally:
+            draft.unlink()
+        write_whole(path, lambda place: write_bytes(place, text))
+        with self._lock:
+            self._add(_rule_sheet(path))
+        return f"rules:{path.stem}"
+
+    # --- runs and agents ----------------------------------------------------------------------------------------------
+
+    def run_folder(self, name: str) -> Path:
+        """The folder of a run, by its name in the folder of runs."""
+        folder = self.settings.runs / name
+        if not NAME.fullmatch(name) or folder.is_symlink() or not (folder / "config.toml").is_file():
+            raise BadRun(f"there is no run called {name[:80]!r}; /api/catalogue lists the runs")
+        return folder
+
+    def runs(self) -> list[dict[str, Any]]:
+        """The runs in the folder of runs, the latest first."""
+        found = []
+        folders = [path for path in self.settings.runs.glob("*") if NAME.fullmatch(path.name)]
+        for folder in sorted(folders, key=lambda path: path.stat().st_mtime, reverse=True):
+            try:
+                spec = read_description(self.run_folder(folder.name)).spec
+                key = None if spec is None else self.key_of(spec)
+            except LudusError:
+                continue
+            numbers = sorted(
+                int(path.name) for path in (folder / "checkpoints").glob("[0-9]*") if path.name.isdecimal()
+            )
+            found.append(
+                {
+                    "name": folder.name,
+                    "game": key,
+                    "title": key if key is None else self.entry(key).title,
+                    "options": {} if spec is None else dict(spec.options),
+                    "checkpoints": numbers,
+                }
+            )
+        return found
+
+    def make_agent(self, name: str, game: Game, seed: int) -> Agent:
+        """The agent of that name, which may come from anyone: runs are named by their name in the folder of runs."""
+        agent = make_seated(self.agent_path(name), game, seed)
+        agent.name = name
+        if isinstance(agent, SearchAgent):
+            agent.pace = self.turns.pace
+        return agent
+
+    def agent_path(self, name: str) -> str:
+        """An agent's name with the path of its run in place of the run's name; BadAgent if it cannot be made here."""
+        spec = parse(name)
+        if len(name) > 200 or not name.isprintable():
+            raise BadAgent("the name of an agent has at most 200 printable characters")
+        if spec.kind == "human":
+            raise BadAgent("a person cannot be asked here: give the seat to a person instead")
+        if "batch" in spec.options and not 0 < int(_digits(spec.options["batch"])) <= LARGEST_BATCH:
+            raise BadAgent(f"{name}: batch may be 1 to {LARGEST_BATCH} here")
+        if spec.kind not in WITH_RUN:
+            return name  # a word that is no budget and no option is refused by the agent's kind
+        if not spec.words:
+            return name  # the player that comes with Ludus
+        if len(spec.words) > 1:
+            raise BadAgent(f"{name}: name one run, as in {spec.kind}:NAME; /api/catalogue lists the runs")
+        run, at, checkpoint = spec.words[0].partition("@")
+        folder = self.run_folder(run)
+        parts = [f"{folder}{at}{checkpoint}" if part == spec.words[0] else part for part in name.split(":")]
+        if ":" in str(folder):
+            raise BadAgent(f"{folder} cannot be named in an agent: its path has a colon")
+        return ":".join(parts)
+
+
+def _digits(text: str) -> str:
+    return text if text.isascii() and text.isdecimal() and len(text) < 10 else "0"
+
+
+def _maker(source: str) -> Callable[..., Game]:
+    return lambda **options: registry.make(source, **options)
+
+
+def _about(kind: type) -> str:
+    lines = (sys.modules[kind.__module__].__doc__ or "").strip().splitlines() or [""]
+    return lines[0].removeprefix(f"{kind.title}: ")  # type: ignore[attr-defined]
+
+
+def _built_in(name: str) -> Entry:
+    kind = registry.game_class(name)
+    return Entry(
+        name, kind.title, _about(kind), kind.players, kind.simultaneous, "built-in", kind.options(), _maker(name)
+    )
+
+
+def _own_file(file: str) -> Entry:
+    """A file from the command line: a Python file is run here, because the user has named it."""
+    path = Path(file).expanduser().resolve()
+    key = f"file:{path.name}"
+    if file.endswith(".kif"):
+        return _rule_sheet(path, key, "file")
+    kind = registry.game_class(str(path))
+    return Entry(
+        key, kind.title, _about(kind), kind.players, kind.simultaneous, "file", kind.options(), _maker(str(path))
+    )
+
+
+def _rule_sheet(path: Path, key: str = "", source: str = "rules") -> Entry:
+    if not path.is_file():
+        raise UnknownGame(f"{path} is not a file")
+    text = path.read_text(encoding="utf-8", errors="replace")
+    roles = len(re.findall(r"^\s*\(\s*role ", text, re.MULTILINE | re.IGNORECASE)) or 1
+    about = "Rules in GDL, from a file" if source == "file" else "Rules in GDL, uploaded"
+    return Entry(
+        key or f"rules:{path.stem}", path.stem, about, roles, False, source, DescribedGame.options(), _maker(str(path))
+    )

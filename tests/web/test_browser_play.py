@@ -1,0 +1,190 @@
+"""Whole games in the browser: by clicks, by keyboard alone, and by touch at phone width."""
+
+import json
+
+import pytest
+
+from tests.web.browsing import OTHERS_HAVE_MOVED, short_game
+
+pytestmark = pytest.mark.browser
+
+GAMES = {
+    "connect4": {},
+    "tictactoe": {},
+    "breakthrough": {"height": 5, "width": 4},
+    "sevn": {"base": 3},
+    "hive": {"surround": 2},
+    "cachex": {"n": 4},
+}
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_a_whole_game_is_played_by_clicks(name, table):
+    moves = short_game(name, **GAMES[name])
+    table.open(name, options=GAMES[name])
+    table.play_all(moves)
+    state = table.state()
+    assert [each["move"] for each in state["history"]] == moves
+    assert state["result"]["text"] in table.page.locator(".result").inner_text()
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_a_whole_game_is_played_by_keyboard_alone(name, table):
+    moves = short_game(name, **GAMES[name])
+    table.open(name, options=GAMES[name])
+    table.play_all(moves, table.key)
+    assert [each["move"] for each in table.state()["history"]] == moves
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_a_whole_game_is_played_by_touch_at_phone_width(name, phone):
+    moves = short_game(name, **GAMES[name])
+    phone.open(name, options=GAMES[name])
+    phone.play_all(moves, phone.tap)
+    assert [each["move"] for each in phone.state()["history"]] == moves
+    wide, inner = phone.page.evaluate("[document.documentElement.scrollWidth, window.innerWidth]")
+    assert wide <= inner  # nothing to scroll sideways
+
+
+def test_a_game_of_a_users_own_file_has_its_board(table):
+    table.open("file:chomp.py", options={"rows": 2, "columns": 3})
+    table.play_all(["b1", "a1"])
+    assert "wins" in table.page.locator(".result").inner_text()
+
+
+def test_a_described_game_is_played_on_the_grid_that_its_rules_show(table):
+    table.open("gdl:tictactoe")
+    assert table.page.locator(".table [data-cell]").count() == 9
+    table.play_all(["(mark 1 1)", "(mark 2 1)", "(mark 1 2)", "(mark 2 2)", "(mark 1 3)"])
+
+
+def test_a_described_game_without_a_grid_is_played_from_the_list_of_its_moves(table):
+    table.open("gdl:babel", seats=["human"] * 3)
+    assert "(round 1)" in table.page.locator(".table .board-text").inner_text()
+    for _ in range(3):
+        state = table.state()
+        move = state["moves"][0]
+        table.click(f'.table button[data-move="{move["move"]}"]')
+        before = json.dumps(state["hidden"], separators=(",", ":"))
+        table.page.wait_for_function(OTHERS_HAVE_MOVED, arg=[table.id, before])
+    table.wait_for_ply(1)
+    assert "(round 2)" in table.page.locator(".table .board-text").inner_text()
+
+
+def test_moves_at_once_stay_hidden_until_all_have_moved(table):
+    table.open("roshambo")
+    table.click('.table [data-cell="rock"]')
+    table.page.wait_for_selector("text=has moved")
+    assert table.state()["ply"] == 0
+    table.click('.table [data-cell="paper"]')
+    table.wait_for_ply(1)
+    assert table.state()["history"][0]["move"] == "rock,paper"
+
+
+def test_an_agent_answers_a_click(table):
+    table.open("tictactoe", seats=["human", "random"])
+    table.click('.table [data-cell="b2"]')
+    table.wait_for_ply(2)
+
+
+def test_a_selected_piece_shows_its_destinations_and_escape_cancels(table):
+    table.open("breakthrough")
+    table.click('.table [data-cell="d2"]')
+    assert table.page.locator(".table .target").count() == 3
+    assert table.page.locator('.table [data-cell="d2"]').get_attribute("aria-pressed") == "true"
+    table.page.locator('.table [data-cell="e3"]').hover()
+    assert table.page.locator(".table .board-hint").inner_text() == "d2e3"
+    table.page.keyboard.press("Escape")
+    assert table.page.locator(".table .target").count() == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "cells", "words"),
+    [
+        ("breakthrough", ["a1"], "white has a piece of its own on a2"),
+        ("breakthrough", ["a2", "a5"], "a piece moves one row forward"),
+        ("sevn", ["d4"], "d4 is not a corner"),
+        ("hive", ["0,0"], "no legal move begins with 0,0"),
+    ],
+)
+def test_an_illegal_attempt_is_answered_in_words(table, name, cells, words):
+    table.open(name)
+    for cell in cells:
+        table.click(f'.table [data-cell="{cell}"]')
+    table.page.wait_for_function(
+        "words => document.querySelector('.table .board-hint').textContent.includes(words)", arg=words
+    )
+
+
+def test_sevn_tiles_lift_and_several_are_taken_together(table):
+    table.open("sevn", options={"base": 3}, position="1/aaa/aba.bcb.cac")
+    table.click('.table [data-cell="a3"]')
+    assert table.page.locator(".table .lifted").count() == 1
+    table.click('.table [data-cell="c3"]')  # the last corner of its colour: the move is complete
+    table.wait_for_ply(1)
+    assert table.state()["history"][0]["move"] == "a:a3+c3"
+
+
+def test_the_last_move_is_marked_and_undo_takes_it_back(table):
+    table.open("connect4", moves=["d", "d"])
+    assert table.page.locator(".table .last").count() == 1
+    table.page.get_by_role("button", name="One move back").click()
+    table.wait_for_ply(1)
+    assert table.page.locator(".table .layer-pieces > g").count() == 1
+
+
+def test_a_position_is_set_up_by_hand_and_played(table):
+    page = table.page
+    page.goto(f"{table.address}#/play")
+    page.locator("select[name=game]").select_option("tictactoe")
+    page.get_by_text("Clock, position and more").click()
+    page.get_by_role("button", name="Set up by hand").click()
+    page.wait_for_selector('.setup [data-cell="b2"]')
+    page.locator('.setup [data-cell="b2"]').click()
+    page.wait_for_function("() => document.querySelector('.setup-message').textContent.includes('can be played')")
+    page.locator('.setup [data-cell="a1"]').click()
+    page.wait_for_function("() => document.querySelector('.setup-message').textContent.includes('x has 2 stones')")
+    page.locator('.setup [data-kind="1"]').click()
+    page.locator('.setup [data-cell="a1"]').click()
+    page.wait_for_function("() => document.querySelector('.setup-message').textContent.includes('can be played')")
+    page.get_by_role("button", name="Use this position").click()
+    page.get_by_label("Player 2").first.select_option("human")
+    page.get_by_role("button", name="Play", exact=True).click()
+    page.wait_for_selector(".history li[value='0'] [aria-current]", state="attached")
+    assert page.locator(".table .layer-pieces > g").count() == 2
+
+
+def test_a_board_without_bounds_is_moved_and_zoomed(table):
+    table.open("hive", moves=["wA1", "bA1 wA1-"])
+    board = table.page.locator(".table .board-svg")
+    before = board.get_attribute("viewBox")
+    box = board.bounding_box()
+    middle = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    table.page.mouse.move(*middle)
+    table.page.mouse.down()
+    table.page.mouse.move(middle[0] + 80, middle[1] + 40, steps=4)
+    table.page.mouse.up()
+    moved = board.get_attribute("viewBox")
+    assert moved != before
+    assert table.page.locator(".table .selected").count() == 0  # dragging is not a click
+    table.page.mouse.wheel(0, -300)
+    table.page.wait_for_function(
+        "before => document.querySelector('.table .board-svg').getAttribute('viewBox') !== before", arg=moved
+    )
+    table.page.get_by_role("button", name="Show the whole board").click()
+    assert board.get_attribute("viewBox") == before
+
+
+def test_the_theme_switches_and_stays(table):
+    table.open("tictactoe")
+    switch = table.page.get_by_role("button", name="Light or dark")
+    colour = "getComputedStyle(document.body).backgroundColor"
+    light = table.page.evaluate(colour)
+    switch.click()
+    dark = table.page.evaluate(colour)
+    assert dark != light
+    table.page.reload()
+    table.page.wait_for_selector('.table [data-cell="a1"]')
+    assert table.page.evaluate(colour) == dark
+    switch.click()
+    assert table.page.evaluate(colour) == light
