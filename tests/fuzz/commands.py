@@ -47,7 +47,8 @@ PATIENCE = 20.0
 LONGEST = PATIENCE + GRACE + COMPILING + 60.0
 """Seconds that `check_line` may take in all."""
 MAY_RUN_LONG = {
-    *("train", "match", "arena", "play", "bench", "demo", "uhp", "solve", "perft", "check", "grade", "cachex-referee")
+    *("train", "match", "arena", "play", "bench", "demo", "uhp", "solve", "perft", "check", "grade", "cachex-referee"),
+    *("web", "analyse"),
 }
 LONGEST_ERROR = 2000
 """Characters of an error message, at most."""
@@ -58,6 +59,12 @@ ENDLESS = ("/dev/zero", *FIFOS)
 VALUES: dict[str, tuple[str, ...]] = {
     "game": ("tictactoe", "tictactoe", "laststone", "roshambo", "game.py"),
     "replay.game": ("game.py",),
+    "web.game": ("game.py",),
+    "web.games": ("kept",),
+    "web.runs": ("folder",),
+    "port": ("0",),
+    "host": ("127.0.0.1", "localhost"),
+    "token": ("secret1234",),
     "agents": ("random", "random", "uct:5"),
     "entrants": ("random", "uct:5", "run"),
     "option": ("stones=9", "most=2"),
@@ -307,6 +314,7 @@ def _become_command(line: list[str], folder: Path, output: int, error: int) -> N
         resource.setrlimit(resource.RLIMIT_CPU, (CPU_SECONDS, CPU_SECONDS))
         cache = os.environ.get("LUDUS_CACHE") or str(cache_folder())  # before HOME changes: it holds what is compiled
         os.environ.update(HOME=str(folder.parent / "home"), TMPDIR=str(folder.parent / "tmp"), LUDUS_CACHE=cache)
+        os.environ["BROWSER"] = "true"  # the program of this name takes the place of a browser
         tempfile.tempdir = None
         for target, source in ((0, os.open(os.devnull, os.O_RDONLY)), (1, output), (2, error)):
             os.dup2(source, target)

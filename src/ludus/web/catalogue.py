@@ -29,6 +29,7 @@ from ludus.machine import cpu_count
 from ludus.runs.description import read_description
 from ludus.runs.files import BadRun, write_bytes, write_whole
 from ludus.runs.players import shipped_players
+from ludus.sources import DESCRIPTION
 from ludus.spec import GameSpec, split_identity
 from ludus.web.settings import RULES_LIMIT, WebSettings
 from ludus.web.turns import Turns
@@ -328,8 +329,10 @@ def _own_file(file: str) -> Entry:
     """A file from the command line: a Python file is run here, because the user has named it."""
     path = Path(file).expanduser().resolve()
     key = f"file:{path.name}"
-    if file.endswith(".kif"):
+    if file.endswith(DESCRIPTION):
         return _rule_sheet(path, key, "file")
+    if not file.endswith(".py"):
+        raise UnknownGame(f"--game takes a file that ends in .py or {DESCRIPTION}, not {file}")
     kind = registry.game_class(str(path))
     return Entry(
         key, kind.title, _about(kind), kind.players, kind.simultaneous, "file", kind.options(), _maker(str(path))
