@@ -54,6 +54,11 @@ LINE = {
     "GRAPH_PARTLY": "graph must write all features of each node",
     "GRAPH_EDGES": "an edge is (relation below 2, node below 10, node below 10); not all are",
     "GRAPH_TWICE": "graph must not give an edge twice",
+    "GROUPS_NAN": "groups must write finite numbers only",
+    "GROUPS_RANGE": "a group of grouping 0 is a whole number from -1 to 1; not all are",
+    "TOUCHES_ALIKE": "touches must tell moves apart; 0 and 1 both touch (0, ((0, 0),))",
+    "TOUCHES_RANGE": "touches must write roles below 1 and cells below 5; for action 0 it writes (role, cell) [(0, 5)]",
+    "TOUCHES_MANY": "touches must return a kind below 2 and at most 2 cells; for action 0 it returns 0, 3",
     "JSON": "describe must not fail; give what json.dumps takes",
     "DRAWING": "drawing must not fail; docs/board.md says what a board holds; in plain Python it raises BrokenGame",
     # These are right in plain Python and wrong in machine code.
@@ -62,6 +67,8 @@ LINE = {
     "NATIVE_LEGAL": "legal must give the same in machine code with bounds checks as in plain Python",
     "NATIVE_OBSERVE": "observe must give the same in machine code with bounds checks as in plain Python",
     "NATIVE_GRAPH": "graph must give the same in machine code with bounds checks as in plain Python",
+    "NATIVE_GROUPS": "groups must give the same in machine code with bounds checks as in plain Python",
+    "NATIVE_TOUCHES": "touches must give the same in machine code with bounds checks as in plain Python",
     "NATIVE_HEURISTIC": "heuristic must give the same in machine code with bounds checks as in plain Python",
     "NATIVE_FINGERPRINT": "fingerprint must give the same in machine code with bounds checks as in plain Python",
     "NATIVE_SYMMETRY": "symmetry must give the same in machine code with bounds checks as in plain Python",
@@ -240,6 +247,16 @@ STATIC = {
         "def play(",
         "def observe(rules, state, player, planes): pass\ndef play(",
         "setup() must set observation",
+    ),
+    "touches without groups": (
+        "self.actions = 1",
+        "self.actions = 1; from ludus.game import TouchShape; self.touches = TouchShape(1, 1, 1)",
+        "touches is set, so setup() must set groups",
+    ),
+    "groups without a grouping": (
+        "self.actions = 1",
+        "self.actions = 1; from ludus.game import GroupShape; self.groups = GroupShape(1, 2, 2, ())",
+        "groups must have at least one grouping and sizes",
     ),
     "places without a board": (
         "self.actions = 1",

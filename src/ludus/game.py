@@ -54,6 +54,38 @@ class GraphShape(NamedTuple):
     """The kinds of edges, by name; their index is the first number of an edge."""
 
 
+class GroupShape(NamedTuple):
+    """The sizes of what `groups` of the rules fills."""
+
+    planes: int
+    """The number of planes."""
+    rows: int
+    columns: int
+    groups: tuple[int, ...]
+    """The number of groups in each grouping."""
+
+    @property
+    def cells(self) -> int:
+        """The number of cells of a plane."""
+        return self.rows * self.columns
+
+    @property
+    def inputs(self) -> tuple[int, int, int]:
+        """The shape of planes and groupings as one array: the ids of a grouping are one more plane."""
+        return self.planes + len(self.groups), self.rows, self.columns
+
+
+class TouchShape(NamedTuple):
+    """The sizes of what `touches` of the rules tells of a move."""
+
+    kinds: int
+    """The number of kinds of moves."""
+    roles: int
+    """The number of roles of cells, such as: from, to, taken."""
+    cells: int
+    """The largest number of cells that a move touches."""
+
+
 class Game:
     """The part of a game beside its rules: its name, its sizes, and how it is written and drawn."""
 
@@ -91,6 +123,10 @@ class Game:
     """The number of the plane that is 1 on the board and 0 around it, where the planes may be larger than the board."""
     graph: GraphShape | None = None
     """The sizes of the arrays that `graph` of the rules fills."""
+    groups: GroupShape | None = None
+    """The sizes of the arrays that `groups` of the rules fills."""
+    touches: TouchShape | None = None
+    """The sizes of what `touches` of the rules tells; cells are numbered as in `groups`."""
     symmetries: int = 1
     """The number of symmetries, the identity included."""
 
@@ -375,4 +411,14 @@ def require(condition: bool, message: str) -> None:
         raise BadOption(message)
 
 
-__all__ = ["Action", "BadPosition", "Game", "GraphShape", "Position", "convert_options", "require"]
+__all__ = [
+    "Action",
+    "BadPosition",
+    "Game",
+    "GraphShape",
+    "GroupShape",
+    "Position",
+    "TouchShape",
+    "convert_options",
+    "require",
+]

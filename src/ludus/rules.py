@@ -30,6 +30,14 @@ Optional:
                                              write the position as a graph: a row of `features` for every node, a row
                                              (relation, from, to) of `edges` for every edge, and the two numbers into
                                              `sizes`. The last `count` nodes are the moves, in the order of `actions`
+    groups(rules, state, player, planes, ids)
+                                             write a network's input as that player sees it: `planes` [planes, rows,
+                                             columns], zeroed, and into `ids` [groupings, rows, columns] the group of
+                                             each cell in each grouping, from 0; it holds -1, which means no group
+    touches(rules, state, player, action, roles, cells)
+                                             write the role of each cell that a move touches into `roles`, and its index
+                                             (row * columns + column) into `cells`; return the kind of the move and the
+                                             number of cells
     heuristic(rules, state, player)          an estimate of that player's value, in [-1, 1]
     playout(rules, state, random, values)    play random moves to the end, every legal move equally likely, write the
                                              result and return True, or return False to have the moves made one by
@@ -54,6 +62,8 @@ SIGNATURES = {
     "observe": "rules, state, player, planes",
     "symmetry": "rules, state, which, image, actions, count",
     "graph": "rules, state, player, actions, count, features, edges, sizes",
+    "groups": "rules, state, player, planes, ids",
+    "touches": "rules, state, player, action, roles, cells",
     "heuristic": "rules, state, player",
     "playout": "rules, state, random, values",
     "fingerprint": "rules, state",
@@ -112,6 +122,8 @@ outcome = generic("outcome", SIGNATURES["outcome"])
 observe = generic("observe", SIGNATURES["observe"])
 symmetry = generic("symmetry", SIGNATURES["symmetry"])
 graph = generic("graph", SIGNATURES["graph"])
+groups = generic("groups", SIGNATURES["groups"])
+touches = generic("touches", SIGNATURES["touches"])
 heuristic = generic("heuristic", SIGNATURES["heuristic"])
 playout = generic("playout", SIGNATURES["playout"])
 fingerprint = generic("fingerprint", SIGNATURES["fingerprint"])

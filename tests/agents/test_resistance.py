@@ -72,6 +72,18 @@ def test_bounds_from_the_tree_are_checked_as_far_as_the_budget_goes():
         assert longest_resistance(position, position.to_move, rough, {**same, first: 2}, lambda: False) == first
 
 
+def test_a_proven_loss_does_not_end_the_search_while_time_is_left():
+    agent = make_agent("uct", SMALL)
+    for position in LOST[:3]:
+        agent.new_game(0)
+        choice = agent.choose(position, "10s")
+        grown = int(agent.grown.trees.done.sum())  # the tree ends with the proof
+        assert choice.solved
+        assert choice.simulations > grown
+        assert choice.seconds < 5.0  # and the search when the longest resistance is known
+        assert resistance(position, choice.action) == longest(position)
+
+
 def test_the_rest_of_the_budget_is_not_exceeded():
     agent = make_agent("uct:20000", SMALL)
     for position in LOST:

@@ -10,7 +10,7 @@ import numpy as np
 
 from ludus.board import Board, Piece, grid
 from ludus.errors import BadPosition, IllegalMove
-from ludus.game import Game, GraphShape
+from ludus.game import Game, GraphShape, GroupShape, TouchShape
 from ludus.rules import EVERYONE
 
 SIZE = 5
@@ -22,7 +22,8 @@ FLAWS = (
     "SYMMETRY_LAST FINGERPRINT_WEAK TEXT_LOSES TEXT_CHANGES TEXT_CRASHES TEXT_MISSING DRAW_NOTHING MOVES_ALIKE "
     "MOVES_MISREAD MOVES_CRASH NATIVE_PLAY NATIVE_OUTCOME NATIVE_LEGAL NATIVE_OBSERVE NATIVE_HEURISTIC "
     "NATIVE_FINGERPRINT NATIVE_SYMMETRY NATIVE_INDEX NATIVE_MARGIN GRAPH_MOVES "
-    "GRAPH_PARTLY GRAPH_EDGES GRAPH_TWICE NATIVE_GRAPH JSON DRAWING"
+    "GRAPH_PARTLY GRAPH_EDGES GRAPH_TWICE NATIVE_GRAPH JSON DRAWING "
+    "GROUPS_NAN GROUPS_RANGE NATIVE_GROUPS TOUCHES_ALIKE TOUCHES_RANGE TOUCHES_MANY NATIVE_TOUCHES"
 )
 Flaw = IntEnum("Flaw", FLAWS, start=0)
 
@@ -163,6 +164,23 @@ def graph(rules, state, player, actions, count, features, edges, sizes):
     sizes[1] = SIZE - 1 + count
 
 
+def groups(rules, state, player, planes, ids):
+    for cell in range(SIZE):
+        planes[0, 0, cell] = np.nan if rules.flaw == Flaw.GROUPS_NAN else state.cells[cell]
+        ids[0, 0, cell] = 2 if rules.flaw == Flaw.GROUPS_RANGE else cell & 1
+    if rules.flaw == Flaw.NATIVE_GROUPS:
+        planes[0, 0, 0] = overflows(state)
+
+
+def touches(rules, state, player, action, roles, cells):
+    roles[0] = 0
+    cells[0] = 0 if rules.flaw == Flaw.TOUCHES_ALIKE else action
+    if rules.flaw == Flaw.TOUCHES_RANGE:
+        cells[0] = SIZE
+    kind = overflows(state) // 65 if rules.flaw == Flaw.NATIVE_TOUCHES else 0
+    return kind, 3 if rules.flaw == Flaw.TOUCHES_MANY else 1
+
+
 def heuristic(rules, state, player):
     if rules.flaw == Flaw.NATIVE_HEURISTIC:
         return overflows(state) / 100
@@ -189,6 +207,8 @@ class LineGame(Game):
         self.longest = SIZE - 1 if self.rules.flaw == Flaw.LONGEST else SIZE
         self.observation = (2, SIZE)
         self.graph = GraphShape(2 * SIZE, 2 * SIZE, 2, ("next", "marks"))
+        self.groups = GroupShape(1, 1, SIZE, (2,))
+        self.touches = TouchShape(kinds=2, roles=1, cells=2)
         self.symmetries = 2
 
     def describe(self, state):

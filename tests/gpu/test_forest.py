@@ -7,10 +7,11 @@ import torch
 import ludus
 from ludus.errors import Unsuitable
 from ludus.gpu.compiler import arrays_in, to_ptx
-from ludus.gpu.forest import aligned, begin_tree, grow_tree, make_forest, show_tree
+from ludus.gpu.forest import aligned, begin_tree, grow_tree, grow_tree_of_groups, make_forest, show_tree
 from ludus.native import kernel, part
 from ludus.nets.engines import CpuEngine
 from ludus.nets.evaluator import PlaneEvaluator
+from ludus.nets.group_evaluator import GroupEvaluator
 from ludus.nets.network import sizes_of
 from ludus.runs.config import Config, with_settings
 from ludus.search import rounds
@@ -28,11 +29,11 @@ needs_gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs an N
 class Exact(CpuEngine):
     """A network of sums so short that every machine adds them up to the same bits; planes are rounded as on a GPU."""
 
-    def __init__(self, game: ludus.Game):
+    def __init__(self, game: ludus.Game, groups: bool = False):
         sizes = sizes_of(game)
         rng = np.random.default_rng(0)
-        inputs = int(np.prod(sizes.observation))
-        self.shape = (sizes.heads, sizes.actions)
+        inputs = int(np.prod(game.groups.inputs if groups else sizes.observation))
+        self.shape = (game.groups.cells + 1, 4) if groups else (sizes.heads, sizes.actions)
         self.weights = [rng.integers(-64, 65, (inputs, count)) / 32 for count in (np.prod(self.shape), sizes.outputs)]
 
     def load(self, network, calibration=None):
@@ -47,8 +48,8 @@ class Exact(CpuEngine):
 class ExactOnGpu(Exact):
     """The same network on a GPU, with the trees there too."""
 
-    def __init__(self, game: ludus.Game):
-        super().__init__(game)
+    def __init__(self, game: ludus.Game, groups: bool = False):
+        super().__init__(game, groups)
         self.stream = torch.cuda.Stream()
         self.there = [torch.tensor(weight, device="cuda", dtype=torch.float64) for weight in self.weights]
 
@@ -56,8 +57,8 @@ class ExactOnGpu(Exact):
         policy, values = (planes.flatten(1).double() @ weight for weight in self.there)
         return policy.unflatten(1, self.shape).float(), (values / 16).clamp(-1, 1).float()
 
-    def make_forest(self, game, rules, evaluator, observers, **sizes):
-        return make_forest(game, rules, evaluator, self, observers, **sizes)
+    def make_forest(self, game, rules, evaluator, view, **sizes):
+        return make_forest(game, rules, evaluator, self, view, **sizes)
 
 
 def random_states(game, count):
@@ -80,13 +81,14 @@ def with_aligned_states(forest):
     return forest
 
 
-def searched(game, rule, states, simulations):
+def searched(game, rule, states, simulations, groups=False):
     """The search on the CPU."""
     forest = Forest(game, rule, trees=len(states), nodes=simulations + 1, seed=3)
     if states.dtype.isalignedstruct:
         with_aligned_states(forest)
     forest.plant(states)
-    forest.search(PlaneEvaluator(game, Exact(game)), simulations=simulations)
+    make = GroupEvaluator if groups else PlaneEvaluator
+    forest.search(make(game, Exact(game, groups)), simulations=simulations)
     return forest
 
 
@@ -121,7 +123,10 @@ KINDS = [
     ("breakthrough", {"height": 5, "width": 3}, gumbel(24, 16)),  # has more actions than legal ones
     ("roshambo", {}, Puct(1.5)),
 ]
+SEVN = "sevn", {"base": 5}, gumbel(24, 16)
+ARGUMENTS = "name", "options", "rule", "groups"
 begin_one, grow_one, show_one = map(part, (begin_tree, grow_tree, show_tree))
+grow_one_of_groups = part(grow_tree_of_groups)
 
 
 @kernel
@@ -137,36 +142,47 @@ def grow_all(rules, rule, trees, leaves, budgets, planes, policy, outputs):
 
 
 @kernel
+def grow_all_of_groups(rules, rule, trees, leaves, budgets, roles, cells, planes, parts, outputs):
+    for tree in range(budgets.size):
+        grow_one_of_groups(tree, rules, rule, trees, leaves, budgets, roles, cells, 1, 1, 1, planes, parts, outputs)
+
+
+@kernel
 def show_all(rule, grown, shown, edges, policy):
     for tree in range(edges.shape[0]):
         show_one(tree, rule, grown, shown, edges, policy)
 
 
-@pytest.mark.parametrize(("name", "options", "rule"), KINDS)
-def test_the_functions_for_a_gpu_do_the_search_of_the_cpu(name, options, rule):
+@pytest.mark.parametrize(ARGUMENTS, [*((*kind, False) for kind in KINDS), (*SEVN, True)])
+def test_the_functions_for_a_gpu_do_the_search_of_the_cpu(name, options, rule, groups):
     game = ludus.make(name, **options)
     games, simulations = 40, 24
     planted = aligned(random_states(game, games))
     game.compile()
-    sizes, observers = sizes_of(game), game.players if game.simultaneous else 1
+    observers = game.players if game.simultaneous else 1
     shown, whole = (
         with_aligned_states(Forest(game, rule, trees=games, nodes=nodes, seed=3)) for nodes in (1, simulations + 1)
     )
     shown.plant(planted)
     rounds.begin(shown.trees, isinstance(rule, Gumbel))
     wanted, budgets = np.full(games, simulations, np.int32), np.zeros(games, np.int32)
-    planes = np.zeros((games * observers, *sizes.observation), np.float32)
-    answers = Exact(game).run(planes)
+    planes = np.zeros((games * observers, *(game.groups.inputs if groups else game.observation)), np.float32)
+    network = Exact(game, groups)
+    answers = network.run(planes)
     begin_all(shown.trees, whole.trees, np.ones(games, np.bool_), wanted, budgets)
     for evaluated in range(simulations + 2):
         if evaluated:
-            answers = Exact(game).run(planes)
-        grow_all(game.rules, rule, whole.trees, whole.buffer, budgets, planes, *answers)
+            answers = network.run(planes)
+        if groups:
+            scratch = np.zeros((2, games, game.touches.cells), np.int32)
+            grow_all_of_groups(game.rules, rule, whole.trees, whole.buffer, budgets, *scratch, planes, *answers)
+        else:
+            grow_all(game.rules, rule, whole.trees, whole.buffer, budgets, planes, *answers)
     max_edges = whole.trees.bonus.shape[1]
     edges = np.zeros((games, max_edges // game.most_legal), np.int32)
     policy = np.zeros((games, max_edges), np.float32)
     show_all(rule, whole.trees, shown.trees, edges, policy)
-    assert_same(shown.trees, edges, policy, searched(game, rule, planted, simulations))
+    assert_same(shown.trees, edges, policy, searched(game, rule, planted, simulations, groups))
 
 
 def test_the_code_for_a_gpu_needs_nothing_else_and_takes_every_array():
@@ -180,6 +196,16 @@ def test_the_code_for_a_gpu_needs_nothing_else_and_takes_every_array():
     assert head.count(".param") == 1 + len(arrays_in(arguments))
 
 
+def test_groups_and_touched_cells_are_compiled_for_a_gpu():
+    game = ludus.make("sevn", base=5).compile()
+    forest = Forest(game, gumbel(24, 16), trees=8, nodes=9)
+    scratch = [np.zeros((8, 5), np.int32) for _ in range(2)]
+    seen = [np.zeros((8, *shape), np.float32) for shape in (game.groups.inputs, (26, 4), (1,))]
+    budgets = np.zeros(8, np.int32)
+    arguments = (game.rules, forest.rule, forest.trees, forest.buffer, budgets, *scratch, 1, 1, 1, *seen)
+    assert "call" not in to_ptx(grow_tree_of_groups, arguments, 8, "sm_80")
+
+
 def test_rules_that_need_a_library_do_not_run_on_a_gpu():
     game = ludus.make("tictactoe").compile()
     forest = Forest(game, Ucb1(), trees=8, nodes=9)
@@ -191,16 +217,17 @@ def test_rules_that_need_a_library_do_not_run_on_a_gpu():
 
 
 @needs_gpu
-@pytest.mark.parametrize(("name", "options", "rule"), [*KINDS, ("sevn", {"base": 5}, gumbel(24, 16))])
-def test_a_search_on_the_gpu_is_the_same_bit_for_bit(name, options, rule):
+@pytest.mark.parametrize(ARGUMENTS, [*((*kind, False) for kind in [*KINDS, SEVN]), (*SEVN, True)])
+def test_a_search_on_the_gpu_is_the_same_bit_for_bit(name, options, rule, groups):
     game = ludus.make(name, **options)
     planted = random_states(game, 300)
     game.compile()
-    forest = PlaneEvaluator(game, ExactOnGpu(game)).make_forest([rule], trees=300, nodes=25, seed=3)
+    evaluator = (GroupEvaluator if groups else PlaneEvaluator)(game, ExactOnGpu(game, groups))
+    forest = evaluator.make_forest([rule], trees=300, nodes=25, seed=3)
     assert forest.on_gpu
     forest.plant(planted)
     forest.search(simulations=24)
-    assert_same(forest.trees, *forest.conclude(), searched(game, rule, planted, 24))
+    assert_same(forest.trees, *forest.conclude(), searched(game, rule, planted, 24, groups))
 
 
 @needs_gpu

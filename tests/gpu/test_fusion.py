@@ -9,6 +9,7 @@ from torch.nn import functional
 import ludus
 from ludus.gpu import fusion
 from ludus.gpu.fusion import fastest_fusion, fused, linear_of_board
+from ludus.nets.checking import random_planes
 from ludus.nets.families import make_network
 from tests.nets.test_nets import lively
 from tests.nets.test_size_free import FRAMED, made, some_planes
@@ -32,8 +33,23 @@ def convolve_planes(planes, weight, bias):
     return torch.relu(functional.conv2d(planes, weight, bias, padding=1))
 
 
+def mix_groups(x, bias, members, group_weight, group_offset, board_weight, board_offset, scale):
+    y = x + bias[:, None, None]
+    cells = torch.relu(y).flatten(2).transpose(1, 2)
+    pooled = torch.cat([members @ cells * scale, (members @ cells**4 + 1e-6) ** 0.25], 2)
+    spread = members.transpose(1, 2) @ functional.linear(pooled, group_weight, group_offset)
+    board = torch.cat([cells.mean(1), cells.amax(1)], 1)
+    whole = functional.linear(board, board_weight, board_offset)
+    return torch.relu(y + spread.transpose(1, 2).reshape(y.shape) + whole[:, :, None, None])
+
+
 LAYERS = SimpleNamespace(
-    TERMS=64, fits_pooling=lambda channels, cells: True, pool_and_add=pool_and_add, convolve_planes=convolve_planes
+    TERMS=64,
+    fits_pooling=lambda channels, cells: True,
+    pool_and_add=pool_and_add,
+    convolve_planes=convolve_planes,
+    fits_mixing=lambda channels, shape: True,
+    mix_groups=mix_groups,
 )
 
 
@@ -50,6 +66,15 @@ def used_in(network, layers, planes):
         for mine, theirs in zip(network(planes), joined(planes), strict=True):
             torch.testing.assert_close(mine, theirs, atol=1e-5, rtol=1e-4)
     return [node.target for node in joined.graph.nodes]
+
+
+@pytest.mark.parametrize("layers", [None, LAYERS])
+def test_networks_over_groups(layers):
+    game = ludus.make("sevn", base=5)
+    network = lively(make_network("groups", game, blocks=2, width=8)).folded()
+    used = used_in(network, layers, torch.from_numpy(random_planes(network.sizes)))
+    assert used.count(mix_groups) == (2 if layers else 0)
+    assert used.count(torch.cudnn_convolution_add_relu) == 2
 
 
 @pytest.mark.parametrize("layers", [None, LAYERS])

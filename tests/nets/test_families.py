@@ -99,22 +99,24 @@ def test_its_entry_says_what_is_refused(flat, tmp_path):
 
 
 def test_a_family_that_is_not_registered_is_refused():
-    with pytest.raises(BadOption, match="network must be one of residual, conv, mlp, graph, not 'flat'"):
+    with pytest.raises(BadOption, match="network must be one of groups, residual, conv, mlp, graph, not 'flat'"):
         Config(network="flat")
 
 
 @pytest.mark.parametrize(
-    ("name", "sees_planes", "settings"),
+    ("name", "hidden", "settings"),
     [
-        ("connect4", True, {"network": "residual"}),
-        ("roshambo", True, {"network": "mlp", "blocks": 2, "width": 128}),
-        ("sevn", True, {"network": "residual"}),
-        ("sevn", False, {"network": "graph"}),
+        ("connect4", [], {"network": "residual"}),
+        ("roshambo", [], {"network": "mlp", "blocks": 2, "width": 128}),
+        ("sevn", [], {"network": "groups"}),
+        ("sevn", ["groups"], {"network": "residual"}),
+        ("sevn", ["groups", "observation"], {"network": "graph"}),
     ],
 )
-def test_a_game_gets_the_family_that_suits_it(name, sees_planes, settings):
+def test_a_game_gets_the_family_that_suits_it(name, hidden, settings):
     game = ludus.make(name)
-    game.observation = game.observation if sees_planes else None
+    for attribute in hidden:
+        setattr(game, attribute, None)
     assert suggest_settings(game) == settings
 
 
@@ -126,5 +128,5 @@ def test_a_game_that_no_network_can_see_is_refused():
 
 
 def test_only_some_families_fit_all_sizes():
-    assert [name for name in FAMILIES if Config(network=name).fits_all_sizes] == ["graph"]
+    assert [name for name in FAMILIES if Config(network=name).fits_all_sizes] == ["groups", "graph"]
     assert Config(size_free=True).fits_all_sizes

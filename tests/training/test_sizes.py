@@ -100,7 +100,9 @@ def test_other_games_and_training_on_are_refused_as_before(small_board):
 
 def test_a_network_with_sizes_says_how_to_be_without(tmp_path):
     trained(tmp_path / "run", ludus.make("connect4", **BOARD))
-    with pytest.raises(BadRun, match=r"not of connect4.*are trained with --set size_free=yes, or network=graph"):
+    with pytest.raises(
+        BadRun, match=r"not of connect4.*are trained with --set size_free=yes, or network=graph or groups"
+    ):
         make_agent(f"zero:{tmp_path / 'run'}", ludus.make("connect4"))
 
 
@@ -112,9 +114,10 @@ def test_weights_that_see_other_planes_are_refused(tmp_path):
         make_agent(f"policy:{tmp_path / 'run'}", ludus.make("cachex", n=3, view="planes4"))
 
 
-def test_a_graph_network_of_base_3_plays_base_5(tmp_path):
+@pytest.mark.parametrize("network", ["graph", "groups"])
+def test_a_network_of_base_3_plays_base_5(tmp_path, network):
     folder = tmp_path / "run"
-    trained(folder, ludus.make("sevn", base=3), network="graph", blocks=3, width=16)
+    trained(folder, ludus.make("sevn", base=3), network=network, blocks=3, width=16)
     game = ludus.make("sevn", base=5)
     for name in (f"zero:{folder}:16", f"policy:{folder}"):
         position = game.start(seed=4)

@@ -10,7 +10,8 @@ batch=8              positions that the network evaluates at once
 engine=onnx          the engine that runs the network: auto, onnx, torch, cuda
 memory=256MB  reuse=no   as for uct
 
-The run may be one of another board size, if its network is free of sizes (`graph`, or `residual` with `size_free`).
+The run may be one of another board size, if its network is free of sizes (`groups`, `graph`, or `residual` with
+`size_free`).
 """
 
 from __future__ import annotations

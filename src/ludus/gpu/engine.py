@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ludus.game import Game
+    from ludus.search.batch import View
     from ludus.search.forest import Evaluator, SearchForest
 
 SMALLEST = 64
@@ -99,7 +100,7 @@ class CudaEngine:
         game: Game,
         rules: Sequence[Any],
         evaluator: Evaluator,
-        observers: int,
+        view: View,
         *,
         trees: int,
         nodes: int,
@@ -107,7 +108,7 @@ class CudaEngine:
     ) -> SearchForest:
         from ludus.gpu.forest import make_forest
 
-        return make_forest(game, rules, evaluator, self, observers, trees=trees, nodes=nodes, seed=seed)
+        return make_forest(game, rules, evaluator, self, view, trees=trees, nodes=nodes, seed=seed)
 
 
 class CapturedBatch:

@@ -23,10 +23,11 @@ from ludus.gpu.compiler import GpuKernel, arrays_in
 from ludus.gpu.engine import CAPTURING
 from ludus.rules import observe
 from ludus.search import rounds
-from ludus.search.batch import LeafBuffer, spread_answer
+from ludus.search.batch import LeafBuffer, View, spread_answer
 from ludus.search.forest import Evaluator, Forest, Progress
 from ludus.search.rounds import advance_tree, conclude_tree
 from ludus.search.selection import draws_gumbel_noise
+from ludus.search.touching import spread_parts, view_position
 from ludus.search.tree import NOTHING, Trees, copy_state
 
 if TYPE_CHECKING:
@@ -73,6 +74,24 @@ def grow_tree(tree, rules, rule, trees, buffer, budgets, planes, policy, outputs
             planes[row, ...] = 0.0
             player = max(0, buffer.movers[tree]) if observers == 1 else row - tree * observers
             observe(rules, buffer.states[tree], player, planes[row])
+
+
+def grow_tree_of_groups(
+    tree, rules, rule, trees, buffer, budgets, roles, cells, groupings, role_count, kinds, planes, parts, outputs
+):
+    """One round of a tree, as `grow_tree`, for a network that sees groups of cells (see search/touching.py).
+
+    planes float32 [B, planes + groupings, rows, columns], parts float32 [B, cells * roles + kinds, H] and outputs
+    float32 [B, outputs]; scratch: roles and cells int32 [B, most].
+    """
+    if buffer.waiting[tree]:
+        spread_parts(
+            rules, buffer.states, buffer.movers, buffer.actions, buffer.counts, roles, cells, role_count, kinds,
+            parts, outputs, buffer.logits, buffer.values, tree,
+        )  # fmt: skip
+    advance_tree(rules, rule, trees, tree, buffer, budgets)
+    if buffer.waiting[tree]:
+        view_position(rules, buffer.states[tree], buffer.movers[tree], planes[tree], groupings)
 
 
 def show_tree(tree, rule, grown, shown, edges, policy):
@@ -130,7 +149,7 @@ def make_forest(
     rules: Sequence[Any],
     evaluator: Evaluator,
     engine: GpuNetwork,
-    observers: int,
+    view: View,
     *,
     trees: int,
     nodes: int,
@@ -141,7 +160,7 @@ def make_forest(
         problem = f"the rules of {game.name} are ordinary Python"
     else:
         try:
-            return GpuForest(game, rules, evaluator, engine, observers, trees=trees, nodes=nodes, seed=seed)
+            return GpuForest(game, rules, evaluator, engine, view, trees=trees, nodes=nodes, seed=seed)
         except Unsuitable as error:
             problem = str(error)
     forest = Forest(game, rules[0], trees=trees, nodes=nodes, seed=seed)
@@ -160,18 +179,18 @@ class GpuForest(Forest):
         rules: Sequence[Any],
         evaluator: Evaluator,
         engine: GpuNetwork,
-        observers: int,
+        view: View,
         *,
         trees: int,
         nodes: int,
         seed: int,
     ):
-        """`rules` are all selection rules that it will search by, beginning with the first; `observers` is the number
-        of observations of each leaf."""
+        """`rules` are all selection rules that it will search by, beginning with the first; `view` is how the network
+        sees the leaves."""
         super().__init__(game, rules[0], trees=trees, nodes=1, seed=seed)
         self.trees = self.trees._replace(states=aligned(self.trees.states))
         self.trees = Trees(*map(pinned, self.trees))
-        self.evaluator, self.engine = evaluator, engine
+        self.evaluator, self.engine, self.view = evaluator, engine, view
         self.planted, self.wanted = pinned(np.ones(trees, np.bool_)), pinned(np.zeros(trees, np.int32))
         self.failures = pinned(np.zeros(1, np.int32))
         self._tensors: dict[int, tuple[np.ndarray, torch.Tensor]] = {}
@@ -181,7 +200,7 @@ class GpuForest(Forest):
         whole = Forest(game, rules[0], trees=trees, nodes=nodes, seed=seed)
         try:
             with torch.cuda.stream(self.engine.stream):
-                self._allocate(whole, observers)
+                self._allocate(whole)
                 for rule in [*rules[1:], rules[0]]:
                     self.rule = rule
                     self._search()
@@ -189,14 +208,14 @@ class GpuForest(Forest):
             raise Unsuitable(f"{trees} trees are too many for the GPU's memory") from error
         self.engine.stream.synchronize()
 
-    def _allocate(self, whole: Forest, observers: int) -> None:
+    def _allocate(self, whole: Forest) -> None:
         """Allocate on the GPU what `whole` has on the CPU, and the network's input and output."""
         self.grown = Trees(*map(self._reserve, whole.trees._replace(states=aligned(whole.trees.states))))
         self.buffer = LeafBuffer(*map(self._reserve, whole.buffer._replace(states=aligned(whole.buffer.states))))
         self._budgets = self._reserve(self.wanted)
         self._rules = self._placed(self.game.rules)
         count, max_edges = self.trees.bonus.shape
-        self._allocate_network(count * observers, tuple(self.game.observation or ()))
+        self._allocate_network(count * self.view.observers, self.view.shape)
         self._edges = pinned(np.zeros((count, max_edges // self.game.most_legal), np.int32))
         self._policy = pinned(np.zeros((count, max_edges), np.float32))
 
@@ -327,7 +346,14 @@ class _Search:
             return GpuKernel(function, arguments, count, chip), pointers
 
         self.begin = load(begin_tree, shown, grown, forest.planted, forest.wanted, budgets)
-        self.grow = load(grow_tree, forest._rules, rule, grown, forest.buffer, budgets, *forest._exchanged)
+        common = forest._rules, rule, grown, forest.buffer, budgets
+        if forest.view.groups is None or forest.view.touches is None:
+            self.grow = load(grow_tree, *common, *forest._exchanged)
+        else:
+            groups, touches = forest.view.groups, forest.view.touches
+            scratch = [forest._reserve(np.empty((count, touches.cells), np.int32)) for _ in range(2)]
+            sizes = len(groups.groups), touches.roles, touches.kinds
+            self.grow = load(grow_tree_of_groups, *common, *scratch, *sizes, *forest._exchanged)
         self.show = load(show_tree, rule, grown, shown, forest._edges, forest._policy)
         self.graph = torch.cuda.CUDAGraph()
         self.stream = forest.engine.stream

@@ -24,9 +24,14 @@ def fastest_fusion(network: Any, exact: Any, device: str) -> tuple[Any, list[str
     nets.network.Network in bfloat16 on a device, `exact` the same in float32.
     """
     sizes = network.sizes
-    planes = torch.from_numpy(np.random.default_rng(0).integers(0, 2, (ROWS, *sizes.observation)))
+    rng = np.random.default_rng(0)
+    planes = torch.from_numpy(rng.integers(0, 2, (ROWS, *sizes.observation)))
     if sizes.mask is not None:
         planes[:, sizes.mask] = 1
+    if network.mixing:
+        for i, count in enumerate(sizes.groups.groups):
+            shape = ROWS, sizes.groups.rows, sizes.groups.columns
+            planes[:, sizes.groups.planes + i] = torch.from_numpy(rng.integers(-1, count, shape))
     planes = planes.to(device, torch.float32)
     planes = planes.to(memory_format=torch.channels_last) if planes.ndim == 4 else planes
     rounded = planes.to(torch.bfloat16)
@@ -65,23 +70,24 @@ def _layers() -> Any:
 
 
 class _Tracer(fx.Tracer):
-    """Lists the operations of a network, with its pooling modules as one operation each."""
+    """Lists the operations of a network, with its modules that pool as one operation each."""
 
-    def __init__(self, pooling: type[nn.Module]):
+    def __init__(self, network: Any):
         super().__init__()
-        self.pooling = pooling
+        self.pooling, self.mixing = network.pooling, network.mixing
 
     def is_leaf_module(self, module: nn.Module, name: str) -> bool:
-        return isinstance(module, self.pooling) or super().is_leaf_module(module, name)
+        return isinstance(module, (self.pooling, self.mixing)) or super().is_leaf_module(module, name)
 
 
 def fused(network: Any, layers: Any = None) -> fx.GraphModule:
     """The network with `relu(convolution)` and `relu(x + convolution)` as one operation each. It shares the weights.
 
     `network` is a folded nets.network.Network. `layers` is the module gpu.layers: its kernels replace the first
-    convolution, and the operations around a pooling. None leaves those to cuDNN and PyTorch.
+    convolution, and the operations around a pooling over the board or over groups of cells. None leaves those to cuDNN
+    and PyTorch.
     """
-    graph = _Tracer(network.pooling).trace(network)
+    graph = _Tracer(network).trace(network)
     modules = dict(network.named_modules())
 
     def module_of(node: Any) -> Any:
@@ -124,6 +130,19 @@ def fused(network: Any, layers: Any = None) -> fx.GraphModule:
             plain = graph.call_function(torch.conv2d, (inner.args[0], weight, None, *shape(module_of(inner))))
             last.replace_all_uses_with(graph.call_function(layers.pool_and_add, (plain, bias, *parameters(linear))))
         graph.erase_node(last)
+    for node in [each for each in graph.nodes if layers and isinstance(module_of(each), network.mixing)]:
+        inner, members, mix = node.args[0], node.args[1], module_of(node)
+        if not ends(inner) or len(members) != 1 or not layers.fits_mixing(mix.width, mix.shape):
+            continue
+        with graph.inserting_before(node):
+            weight, bias = parameters(inner)
+            plain = graph.call_function(torch.conv2d, (inner.args[0], weight, None, *shape(module_of(inner))))
+            names = [
+                f"{node.target}.{name}" for name in ("groups.0.weight", "groups.0.bias", "board.weight", "board.bias")
+            ]
+            arguments = (plain, bias, members[0], *map(graph.get_attr, names), mix.pool.scale)
+            node.replace_all_uses_with(graph.call_function(layers.mix_groups, arguments))
+        graph.erase_node(node)
     _erase_unused(graph)
     for node in [each for each in graph.nodes if is_relu(each)]:
         inner, added = node.args[0], None

@@ -1,4 +1,4 @@
-"""Two layers of the residual network, each as one GPU kernel written in Triton that reads every board once.
+"""Layers of convolutional networks, each as one GPU kernel written in Triton that reads every board once.
 
 Shapes use K boards of `cells` cells; activations are [K, cells, channels] in memory (PyTorch's channels_last).
 """
@@ -20,6 +20,12 @@ ROWS = 128
 """Cells that one program of the first convolution computes."""
 TERMS = 64
 """Largest number of terms of the first convolution's sum for each cell: nine for each plane."""
+WIDEST = 64
+"""Largest number of channels of the pooling over groups: a program holds four matrices of this size."""
+SLOTS = 16
+"""Groups of a grouping, padded to what the matrix units take."""
+SMALL = tl.constexpr(1e-6)
+"""As nets.groups.SMALL."""
 
 
 @triton.jit
@@ -47,6 +53,48 @@ def _pool_and_add(
         most = tl.broadcast_to(tl.max(rectified, 0)[None, :], (16, columns)).to(mean_weight.dtype)
         whole = tl.max(tl.dot(most, most_weight, tl.dot(mean, mean_weight)), 0) + added
         result = tl.maximum(numbers + whole[None, :], 0.0)
+        tl.store(out + board * cells * channels + within, result.to(out.dtype.element_ty), mask=inside)
+
+
+@triton.jit
+def _mix_groups(
+    x, bias, members, group_weight, group_offset, board_weight, board_offset, out, count, scale,
+    cells: tl.constexpr, channels: tl.constexpr, groups: tl.constexpr,
+    rows: tl.constexpr, columns: tl.constexpr, slots: tl.constexpr, boards: tl.constexpr,
+):  # fmt: skip
+    row = tl.arange(0, rows)
+    column = tl.arange(0, columns)
+    slot = tl.arange(0, slots)
+    used = column < channels
+    within = row[:, None] * channels + column[None, :]
+    own = tl.load(bias + column, mask=used, other=0.0).to(tl.float32)
+    group_added = tl.load(group_offset + column, mask=used, other=0.0).to(tl.float32)
+    board_added = tl.load(board_offset + column, mask=used, other=0.0).to(tl.float32)
+    both = used[:, None] & used[None, :]
+    turned = column[None, :] * (2 * channels) + column[:, None]
+    total_weight = tl.load(group_weight + turned, mask=both, other=0.0)
+    most_weight = tl.load(group_weight + turned + channels, mask=both, other=0.0)
+    mean_weight = tl.load(board_weight + turned, mask=both, other=0.0)
+    high_weight = tl.load(board_weight + turned + channels, mask=both, other=0.0)
+    for i in range(boards):
+        board = tl.program_id(0).to(tl.int64) * boards + i
+        known = row < tl.where(board < count, cells, 0)
+        inside = known[:, None] & used[None, :]
+        numbers = tl.load(x + board * cells * channels + within, mask=inside, other=0.0).to(tl.float32) + own[None, :]
+        seen = tl.where(inside, tl.maximum(numbers, 0.0), 0.0)
+        member = members + board * groups * cells + slot[:, None] * cells + row[None, :]
+        belongs = tl.load(member, mask=(slot < groups)[:, None] & known[None, :], other=0.0).to(total_weight.dtype)
+        squares = seen * seen
+        total = (tl.dot(belongs, seen.to(belongs.dtype)) * scale).to(belongs.dtype)
+        powers = tl.dot(belongs, (squares * squares).to(belongs.dtype))
+        most = tl.sqrt(tl.sqrt(powers + SMALL)).to(belongs.dtype)
+        mixed = tl.dot(most, most_weight, tl.dot(total, total_weight)) + group_added[None, :]
+        spread = tl.dot(tl.trans(belongs), mixed.to(belongs.dtype))
+        # Sixteen equal rows: the matrix units take no fewer.
+        mean = tl.broadcast_to((tl.sum(seen, 0) / cells)[None, :], (16, columns)).to(belongs.dtype)
+        high = tl.broadcast_to(tl.max(seen, 0)[None, :], (16, columns)).to(belongs.dtype)
+        whole = tl.max(tl.dot(high, high_weight, tl.dot(mean, mean_weight)), 0) + board_added
+        result = tl.maximum(numbers + spread + whole[None, :], 0.0)
         tl.store(out + board * cells * channels + within, result.to(out.dtype.element_ty), mask=inside)
 
 
@@ -100,6 +148,37 @@ def pool_and_add(x: Any, bias: Any, weight: Any, offset: Any) -> torch.Tensor:
     _pool_and_add[(triton.cdiv(count, BOARDS),)](
         x, bias, weight, offset, out, count, height * width, channels, rows, columns, BOARDS,
         num_warps=1,
+    )  # fmt: skip
+    return out
+
+
+def fits_mixing(channels: int, shape: Any) -> bool:
+    """True if `mix_groups` can be used for groups of this game.GroupShape."""
+    return channels <= WIDEST and max(shape.groups) <= SLOTS and fits_pooling(channels, shape.cells)
+
+
+def mix_groups(
+    x: Any,
+    bias: Any,
+    members: Any,
+    group_weight: Any,
+    group_offset: Any,
+    board_weight: Any,
+    board_offset: Any,
+    scale: float,
+) -> torch.Tensor:
+    """nets.groups.GroupMix with one grouping, of y = x + bias.
+
+    x [K, C, rows, columns], members [K, groups, cells], weights [C, 2 * C], bias and offsets [C].
+    """
+    count, channels, height, width = x.shape
+    x = x.contiguous(memory_format=torch.channels_last)
+    out = torch.empty_like(x, memory_format=torch.channels_last)
+    rows, columns = max(16, triton.next_power_of_2(height * width)), _columns(channels)
+    _mix_groups[(triton.cdiv(count, BOARDS),)](
+        x, bias, members.contiguous(), group_weight, group_offset, board_weight, board_offset, out, count, scale,
+        height * width, channels, members.shape[1], rows, columns, SLOTS, BOARDS,
+        num_warps=4,
     )  # fmt: skip
     return out
 

@@ -46,7 +46,7 @@ def check_engine(engine: Engine, network: Any, calibration: Any = None) -> None:
         apart = max(float(np.abs(mine - theirs).max()) for mine, theirs in pairs)
         agrees = all(np.allclose(*pair, rtol=TOLERANCE, atol=TOLERANCE, equal_nan=True) for pair in pairs)
     else:
-        apart = mean_difference(found, expected)
+        apart = mean_difference(network, found, expected)
         agrees = not apart > WORST
     if not agrees:
         raise Unsuitable(
@@ -57,20 +57,25 @@ def check_engine(engine: Engine, network: Any, calibration: Any = None) -> None:
 
 
 def random_planes(sizes: Any, count: int = ROWS) -> NDArray[np.float32]:
-    """Random planes of 0 and 1, float32 [count, *observation], on boards that fill them."""
-    planes = np.random.default_rng(0).integers(0, 2, (count, *sizes.observation)).astype(np.float32)
+    """Random planes of 0 and 1, float32 [count, *observation], on boards that fill them; groups are random, too."""
+    rng = np.random.default_rng(0)
+    planes = rng.integers(0, 2, (count, *sizes.observation)).astype(np.float32)
     if sizes.mask is not None:
         planes[:, sizes.mask] = 1.0
+    if sizes.groups is not None and sizes.observation == sizes.groups.inputs:
+        for i, groups in enumerate(sizes.groups.groups):
+            planes[:, sizes.groups.planes + i] = rng.integers(-1, groups, (count, *sizes.observation[1:]))
     return planes
 
 
-def mean_difference(one: Answers, other: Answers) -> float:
-    """The mean over positions of how far two answers are apart: in value, or in the sum over all moves' probabilities
-    if that is more."""
+def mean_difference(network: Any, one: Answers, other: Answers) -> float:
+    """The mean over positions of how far two answers of a network are apart: in value, or in the sum over all moves'
+    probabilities if that is more."""
 
     def probabilities(logits: NDArray[np.float32]) -> NDArray[np.float32]:
         weights = np.exp(logits - logits.max(-1, keepdims=True))
         return weights / weights.sum(-1, keepdims=True)
 
-    policy = np.abs(probabilities(one[0]) - probabilities(other[0])).sum(-1).mean()
+    mine, theirs = (probabilities(network.to_logits(answer[0])) for answer in (one, other))
+    policy = np.abs(mine - theirs).sum(-1).mean()
     return float(max(policy, np.abs(one[1] - other[1]).mean()))

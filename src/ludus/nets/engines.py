@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ludus.game import Game
+    from ludus.search.batch import View
     from ludus.search.forest import Evaluator, SearchForest
 
 
@@ -54,7 +55,7 @@ class Engine(Protocol):
         game: Game,
         rules: Sequence[Any],
         evaluator: Evaluator,
-        observers: int,
+        view: View,
         *,
         trees: int,
         nodes: int,
@@ -62,8 +63,8 @@ class Engine(Protocol):
     ) -> SearchForest:
         """A forest whose trees are in the memory of the device that runs the network, if that is possible.
 
-        It will be searched by `evaluator`, which runs this engine with `observers` observations of each position, and
-        by the selection rules `rules`, of which the first is set.
+        It will be searched by `evaluator`, which runs this engine on positions as `view` shows them, and by the
+        selection rules `rules`, of which the first is set.
         """
 
 
@@ -86,7 +87,7 @@ class CpuEngine(ABC):
         game: Game,
         rules: Sequence[Any],
         evaluator: Evaluator,
-        observers: int,
+        view: View,
         *,
         trees: int,
         nodes: int,

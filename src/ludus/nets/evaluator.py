@@ -17,7 +17,7 @@ from ludus.native import kernel
 from ludus.nets.engines import load_checked, make_engine
 from ludus.nets.families import family_of
 from ludus.rules import observe
-from ludus.search.batch import spread_answers
+from ludus.search.batch import View, spread_answers
 
 if TYPE_CHECKING:
     from ludus.game import Game
@@ -92,7 +92,8 @@ class PlaneEvaluator(NetworkEvaluator):
         return PlaneEvaluator(self.game, self.engine.share())
 
     def make_forest(self, rules: Sequence[Any], *, trees: int, nodes: int, seed: int) -> SearchForest:
-        return self.engine.make_forest(self.game, rules, self, self.observers, trees=trees, nodes=nodes, seed=seed)
+        view = View(self._shape, self.observers)
+        return self.engine.make_forest(self.game, rules, self, view, trees=trees, nodes=nodes, seed=seed)
 
     def measure(self, batch: Batch, seconds: float) -> float:
         planes = np.zeros((len(batch.movers) * self.observers, *self._shape), np.float32)

@@ -184,6 +184,47 @@ def _suggest_mlp(game: Game) -> dict[str, Any] | None:
     return {"blocks": 2, "width": 128} if game.observation else None
 
 
+# --- networks over planes with groups of cells ------------------------------------------------------------------------
+
+
+def _build_groups(sizes: Sizes, design: Design) -> Any:
+    from ludus.nets.groups import GroupNetwork
+
+    return GroupNetwork(sizes, design.blocks, design.width)
+
+
+def _make_group_sampler(game: Game, targets: Targets, outputs: int) -> Sampler:
+    from ludus.nets.group_samples import GroupSampler
+
+    return GroupSampler(game, targets, outputs)
+
+
+def _make_group_evaluator(game: Game, engine: Engine) -> NetworkEvaluator:
+    from ludus.nets.group_evaluator import GroupEvaluator
+
+    return GroupEvaluator(game, engine)
+
+
+def _needs_groups(game: Game) -> str:
+    if game.groups is None or game.touches is None:
+        return f"needs a game that declares groups of cells and what moves touch; {game.name} does not"
+    if game.simultaneous:
+        return f"is for games in which players move in turn; use network = mlp for {game.name}"
+    return ""
+
+
+register(
+    Family(
+        name="groups",
+        build=_build_groups,
+        why_not=_needs_groups,
+        make_sampler=_make_group_sampler,
+        make_evaluator=_make_group_evaluator,
+        engines=PLANE_ENGINES,
+        fits_all_sizes=True,
+        suggest=lambda game: {} if not _needs_groups(game) else None,
+    )
+)
 register(
     Family(
         name="residual",

@@ -14,7 +14,9 @@ from ludus.nets.blocks import Pooling
 from ludus.nets.folding import folded
 
 if TYPE_CHECKING:
-    from ludus.game import Game
+    from numpy.typing import NDArray
+
+    from ludus.game import Game, GroupShape, TouchShape
 
 
 class Sizes(NamedTuple):
@@ -35,6 +37,10 @@ class Sizes(NamedTuple):
     """The places of the actions, int32 [heads, actions, 3] (see Game.places), for networks that fit every size."""
     mask: int | None = None
     """The number of the plane that is 1 on the board, if there is one."""
+    groups: GroupShape | None = None
+    """The groups of cells that the game declares, if it does."""
+    touches: TouchShape | None = None
+    """What the game tells of its moves, if it does."""
 
     @property
     def inputs(self) -> int:
@@ -56,6 +62,8 @@ def sizes_of(game: Game, roles: bool = False, auxiliary: int = 0, size_free: boo
         auxiliary=auxiliary if places is None else auxiliary * len(places),
         places=places,
         mask=game.mask,
+        groups=game.groups,
+        touches=game.touches,
     )
 
 
@@ -81,6 +89,8 @@ class Network(nn.Module):
     """The name of its entry in families.FAMILIES."""
     pooling: ClassVar[type[nn.Module]] = Pooling
     """The class of the modules that pool over a board; a GPU joins them with their neighbours (see gpu/fusion.py)."""
+    mixing: ClassVar[type[nn.Module] | tuple[()]] = ()
+    """The class of the modules that pool over groups of cells, which a GPU runs as one kernel each; () for none."""
     trunk: nn.Module
     policy: nn.Module
     value: nn.Module
@@ -102,6 +112,10 @@ class Network(nn.Module):
         x = self.trunk(planes)
         auxiliary = None if self.further is None else self._split(self.further(x), self.sizes.auxiliary)
         return self._split(self.policy(x), self.sizes.heads), torch.tanh(self.value(x)), auxiliary
+
+    def to_logits(self, policy: NDArray[np.float32]) -> NDArray[np.float32]:
+        """The policy that an engine answers with as logits of moves [..., moves], to compare engines by."""
+        return policy
 
     def folded(self) -> Network:
         """A copy for inference, with every batch norm folded into the convolution before it."""

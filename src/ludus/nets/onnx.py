@@ -29,8 +29,9 @@ ARITHMETIC: dict[Any, str] = {
     operator.sub: "Sub",
     operator.mul: "Mul",
     operator.truediv: "Div",
+    torch.matmul: "MatMul",
 }
-FUNCTIONS: dict[Any, str] = {torch.relu: "Relu", torch.tanh: "Tanh", torch.sqrt: "Sqrt"}
+FUNCTIONS: dict[Any, str] = {torch.relu: "Relu", torch.tanh: "Tanh", torch.sqrt: "Sqrt", torch.abs: "Abs"}
 
 
 def write_onnx(network: Any, properties: Mapping[str, str] | None = None) -> bytes:
@@ -205,6 +206,11 @@ class _Writer:
             x, axis = self._take(node, 2)
             named = self._weight(f"{node.name}.axes", np.array([_whole(node, axis)], np.int64))
             self._add(node, "Unsqueeze", [self._input(node, x), named])
+        elif node.target == "transpose":
+            x, *axes = self._take(node, 3)
+            if axes != [1, 2]:
+                refuse(f"{_named(node)} swaps dimensions {axes[0]} and {axes[1]}, and only 1 and 2 are known")
+            self._add(node, "Transpose", [self._input(node, x)], perm=[0, 2, 1])
         elif node.target == "reshape":
             x, *shape = node.args
             sizes = [_whole(node, size) for size in shape]

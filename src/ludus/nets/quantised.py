@@ -52,7 +52,7 @@ class Int8Engine(OnnxEngine):
             return
         exact, exact_answers = self.session, self.run(calibration)
         self.session = self.make_session(quantiser.apply(calibration, self))
-        self.quantised = mean_difference(exact_answers, self.run(calibration)) <= WORST
+        self.quantised = mean_difference(network, exact_answers, self.run(calibration)) <= WORST
         if not self.quantised:
             self.session = exact
 

@@ -55,6 +55,18 @@ class Sample(NamedTuple):
 
 
 @part
+def fill_values(rows, row, k, outcome_fraction, values, weights):
+    """Write the targets of the values and the weight of one row into values[k] and weights[k]."""
+    player = rows.players[row]
+    players = rows.results.shape[1]
+    for seat in range(values.shape[1]):
+        values[k, seat] = rows.results[row, (player + seat) % players]
+    rest = np.float32(1.0) - outcome_fraction
+    values[k, 0] = outcome_fraction * values[k, 0] + rest * rows.search[row]
+    weights[k] = rows.weights[row]
+
+
+@part
 def fill_row(rules, rows, row, k, outcome_fraction, images, actions, sample):
     """Write one row, whose state is images[k] and whose legal actions are in `actions`, into the sample."""
     player = rows.players[row]
@@ -65,12 +77,7 @@ def fill_row(rules, rows, row, k, outcome_fraction, images, actions, sample):
     for i in range(count):
         sample.policy[k, actions[i]] = rows.policy[begin + i]
     sample.seats[k] = player
-    players = rows.results.shape[1]
-    for seat in range(sample.values.shape[1]):
-        sample.values[k, seat] = rows.results[row, (player + seat) % players]
-    rest = np.float32(1.0) - outcome_fraction
-    sample.values[k, 0] = outcome_fraction * sample.values[k, 0] + rest * rows.search[row]
-    sample.weights[k] = rows.weights[row]
+    fill_values(rows, row, k, outcome_fraction, sample.values, sample.weights)
 
 
 @part
@@ -106,7 +113,7 @@ def draw_symmetric(rules, rows, chosen, which, outcome_fraction, images, actions
         fill_row(rules, rows, chosen[k], k, outcome_fraction, images, actions, sample)
 
 
-def _cross_entropy(logits: Any, target: Any, weights: Any) -> Any:
+def cross_entropy(logits: Any, target: Any, weights: Any) -> Any:
     """The weighted cross entropy, summed over rows; target -1 marks actions that are not legal."""
     logs = functional.log_softmax(logits.float().masked_fill(target < 0, -1e9), 1)
     return -(weights * (target.clamp(min=0) * logs).sum(1)).sum()
@@ -152,12 +159,12 @@ class PlaneSampler:
         if planes.ndim == 4:
             planes = planes.contiguous(memory_format=torch.channels_last)
         policy, predicted, auxiliary = network.forward_all(planes)
-        policy_loss = _cross_entropy(_of_seats(policy, seats), target, weights)
+        policy_loss = cross_entropy(_of_seats(policy, seats), target, weights)
         if soft_weight:
             soft = auxiliary[:, 0] if reply_weight else _of_seats(auxiliary, seats)
             softened = target.clamp(min=0).pow(0.25)
             softened = torch.where(target < 0, target, softened / softened.sum(1, keepdim=True))
-            policy_loss = policy_loss + soft_weight * _cross_entropy(soft, softened, weights)
+            policy_loss = policy_loss + soft_weight * cross_entropy(soft, softened, weights)
         if reply_weight:
             losses = functional.cross_entropy(auxiliary[:, -1].float(), replies, ignore_index=-1, reduction="none")
             policy_loss = policy_loss + reply_weight * (weights * losses).sum()

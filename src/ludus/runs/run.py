@@ -100,7 +100,7 @@ class Run:
         trained = described.trained or game.identity
         rules, own = split_identity(trained)[0], split_identity(game.identity)[0]
         if rules != own and not (any_size and config.fits_all_sizes and are_kin(rules, game)):
-            hint = "; weights for every size are trained with --set size_free=yes, or network=graph"
+            hint = "; weights for every size are trained with --set size_free=yes, or network=graph or groups"
             told = f"{folder} is a run of {rules}, not of {own}"
             raise BadRun(told + (hint if any_size and are_kin(rules, game) else ""))
         if named:

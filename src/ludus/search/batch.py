@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ludus.game import Game
+from ludus.game import Game, GroupShape, TouchShape
 from ludus.native import bundle, kernel, part
 from ludus.rules import EVERYONE
 
@@ -21,6 +21,19 @@ class Batch(NamedTuple):
     counts: Any  # int32 [K, D]: the number of actions in each block
     logits: Any  # float32 [K, R]: one for each action, in the same order
     values: Any  # float32 [K, P]: one for each player
+
+
+class View(NamedTuple):
+    """How a network sees the positions of a batch."""
+
+    shape: tuple[int, ...]
+    """The shape of one observation."""
+    observers: int = 1
+    """The number of observations of each position: 1, or one for each player."""
+    groups: GroupShape | None = None
+    """If set, the observations are made by `groups` of the rules, else by `observe`."""
+    touches: TouchShape | None = None
+    """Set together with `groups`: the answer is spread by what moves touch (see touching.py), else by action ids."""
 
 
 @bundle

@@ -30,6 +30,7 @@ from ludus.errors import LudusError, Unsuitable, describe_error
 from ludus.game import Game
 from ludus.registry import make
 from ludus.rules import REQUIRED, SIGNATURES
+from ludus.testing.group_promises import check_group_shapes
 from ludus.testing.lockstep import BrokenPromise, Lockstep
 from ludus.testing.promises import (
     Facts,
@@ -149,6 +150,8 @@ def _summary(run: Lockstep) -> tuple[list[str], list[str]]:
         ("observe", game.has("observe")),
         ("places, in range and distinct", game.places is not None),
         ("graph", game.has("graph")),
+        ("groups", game.has("groups")),
+        ("touches, different for all moves", game.has("touches")),
         (f"symmetry, {game.symmetries} in all", game.has("symmetry") and game.symmetries > 1),
         ("heuristic", game.has("heuristic")),
         ("fingerprint", game.has("fingerprint")),
@@ -222,15 +225,20 @@ def check_declarations(game: Game) -> None:
         whole = isinstance(shape, tuple) and all(isinstance(n, int | np.integer) and n >= 1 for n in shape)
         need(whole, f"observation must be a tuple of whole numbers, not {shape!r}")
     check_places(game, need)
+    check_group_shapes(game, need)
     for name, wanted, given in (
         ("observe", shape is not None, "observation is set"),
         ("graph", game.graph is not None, "graph is set"),
+        ("groups", game.groups is not None, "groups is set"),
+        ("touches", game.touches is not None, "touches is set"),
         ("symmetry", game.symmetries > 1, f"symmetries is {game.symmetries}"),
         ("play_together", game.simultaneous, "simultaneous is set"),
     ):
         need(game.has(name) or not wanted, f"{given}, so the file must define {name}({SIGNATURES[name]})")
     need(shape is not None or not game.has("observe"), "observe is there, so setup() must set observation, its shape")
-    need(game.graph is not None or not game.has("graph"), "graph is there, so setup() must set self.graph, its sizes")
+    for name in ("graph", "groups", "touches"):
+        unset = getattr(game, name) is None
+        need(not unset or not game.has(name), f"{name} is there, so setup() must set self.{name}, its sizes")
 
 
 def check_spec(game: Game) -> None:

@@ -49,6 +49,14 @@ def graph(rules, states, player, actions, count, features, edges, sizes):
     generic.graph(rules, states[0], player, actions, count, features, edges, sizes)
 
 
+def groups(rules, states, player, planes, ids):
+    generic.groups(rules, states[0], player, planes, ids)
+
+
+def touches(rules, states, player, action, roles, cells):
+    return generic.touches(rules, states[0], player, action, roles, cells)
+
+
 def heuristic(rules, states, player):
     return generic.heuristic(rules, states[0], player)
 
@@ -64,6 +72,8 @@ PLAIN = {
     "observe": observe,
     "symmetry": symmetry,
     "graph": graph,
+    "groups": groups,
+    "touches": touches,
     "heuristic": heuristic,
     "fingerprint": fingerprint,
 }

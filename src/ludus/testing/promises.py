@@ -16,6 +16,7 @@ from ludus.errors import IllegalMove, LudusError
 from ludus.game import Position
 from ludus.rng import generator
 from ludus.rules import EVERYONE
+from ludus.testing.group_promises import groups_of, touched_by
 from ludus.testing.lockstep import Guarded, Lockstep, Way, difference, guarded, guarded_states
 
 if TYPE_CHECKING:
@@ -229,6 +230,7 @@ def check_native(run: Lockstep, facts: Facts) -> None:
     """Check that all functions give the same in machine code."""
     guesses, planes = heuristics_of(run, run.plain), observations_of(run, run.plain, run.plain.states)
     graphs = graphs_of(run, run.plain, facts)
+    groups, touched = groups_of(run, run.plain, run.plain.states), touched_by(run, run.plain, facts.legal)
     for way in run.native:
         check_inspect(run, way, facts)
         if not np.allclose(guesses, heuristics_of(run, way), rtol=0, atol=CLOSE):
@@ -238,7 +240,11 @@ def check_native(run: Lockstep, facts: Facts) -> None:
         theirs = graphs_of(run, way, facts)
         if not all(a.shape == b.shape and np.allclose(a, b) for a, b in zip(graphs, theirs, strict=True)):
             raise run.broken(f"graph must give the same in {way.label} as in plain Python")
-        run.check_margins(way, "heuristic, observe or graph", way.guarded)
+        if not np.allclose(groups, groups_of(run, way, way.states), rtol=CLOSE, atol=CLOSE):
+            raise run.broken(f"groups must give the same in {way.label} as in plain Python")
+        if touched != touched_by(run, way, facts.legal):
+            raise run.broken(f"touches must give the same in {way.label} as in plain Python")
+        run.check_margins(way, "heuristic, observe, graph, groups or touches", way.guarded)
 
 
 # --- Text and notation ------------------------------------------------------------------------------------------------
