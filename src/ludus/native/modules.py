@@ -38,8 +38,9 @@ def compile_namespace(names: dict[str, Any], files: set[str], options: dict[str,
             if value.__code__.co_filename not in files:
                 continue
             if value.__globals__ is module:
-                inline = {"forceinline": True} if names.get("INLINE", False) and name not in rules.GENERIC else {}
-                space[name] = numba.njit(renamed(name, value, space), **options, **inline)
+                inline = names.get("INLINE", False) and name not in rules.GENERIC
+                chosen = {**options, "forceinline": True} if inline else options
+                space[name] = numba.njit(renamed(name, value, space), **chosen)
             else:
                 home = copy(value.__globals__)
                 space[name] = next((home[key] for key, found in value.__globals__.items() if found is value), value)
