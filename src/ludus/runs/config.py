@@ -95,6 +95,9 @@ class Config:
     reuse: float = setting(4.0, "Number of times each row is learned from, on average.", least=0, most=10_000)
     learning_rate: float = setting(0.002, "Learning rate at the start of the run.", least=0)
     learning_rate_end: float = setting(0.0002, "Learning rate at the end of the run.", least=0)
+    warmup_steps: int = setting(
+        50, "Steps at the start of the run over which the learning rate rises from 0.", least=0, most=1_000_000
+    )
     weight_decay: float = setting(1e-4, "Weight decay of AdamW.", least=0)
     gradient_clip: float = setting(4.0, "Largest norm of the gradient; 0 disables clipping.", least=0)
     value_weight: float = setting(1.0, "Weight of the value loss.", least=0)

@@ -88,7 +88,14 @@ class Learner:
     def learn(self, rows: Rows, steps: int, progress: float, rng: np.random.Generator, stop: Stop = NEVER) -> Losses:
         """Take `steps` gradient steps on random rows, fewer if stopped. `progress` of the run: 0 to 1."""
         good = copy.deepcopy(self.network.state_dict())
-        sums, done = self.stepper.learn(rows, steps, self.learning_rate(progress), rng, stop)
+        rate = self.learning_rate(progress)
+        sums, done = torch.zeros(3), 0
+        while self.steps < self.config.warmup_steps and done < steps and not stop.is_set():
+            rising = rate * (self.steps + 1) / self.config.warmup_steps
+            more, taken = self.stepper.learn(rows, 1, rising, rng, stop)
+            sums, done = sums + more.cpu(), done + taken
+        more, taken = self.stepper.learn(rows, steps - done, rate, rng, stop)
+        sums, done = sums + more.cpu(), done + taken
         policy, value, gradient = (sums / max(1, done)).tolist()
         if not math.isfinite(policy + value + gradient):
             self.network.load_state_dict(good)
@@ -99,7 +106,11 @@ class Learner:
         return Losses(policy, value, gradient)
 
     def learning_rate(self, progress: float) -> float:
-        """The learning rate, which falls geometrically with the progress of the run."""
+        """The learning rate after the warm-up, which falls geometrically with the progress of the run.
+
+        Without a warm-up, the first steps of AdamW move all weights of a hidden unit the same way. In value heads with
+        many inputs most units then are 0 for every position, and never learn again (docs/methods.md).
+        """
         first, last = self.config.learning_rate, self.config.learning_rate_end
         return first * (last / first) ** progress if first > 0 and last > 0 else first
 
