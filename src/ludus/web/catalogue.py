@@ -260,7 +260,7 @@ class Catalogue:
         """The runs in the folder of runs, the latest first."""
         found = []
         folders = [path for path in self.settings.runs.glob("*") if NAME.fullmatch(path.name)]
-        for folder in sorted(folders, key=lambda path: path.stat().st_mtime, reverse=True):
+        for folder in sorted(folders, key=_changed_at, reverse=True):
             try:
                 spec = read_description(self.run_folder(folder.name)).spec
                 key = None if spec is None else self.key_of(spec)
@@ -309,6 +309,14 @@ class Catalogue:
         if ":" in str(folder):
             raise BadAgent(f"{folder} cannot be named in an agent: its path has a colon")
         return ":".join(parts)
+
+
+def _changed_at(path: Path) -> float:
+    """When a folder was changed; 0 for one that has gone meanwhile, or a link to nothing."""
+    try:
+        return path.stat().st_mtime
+    except OSError:
+        return 0.0
 
 
 def _digits(text: str) -> str:
