@@ -77,6 +77,7 @@ def test_a_request_is_cancelled_and_answers_with_what_it_has():
         {"id": 1, "game": "tictactoe", "surprise": True},
         {"id": 1, "game": "tictactoe", "type": "dance"},
         {"type": "stop", "id": "unknown"},
+        {"type": "stop", "id": [1]},
     ],
 )
 def test_a_mistake_is_one_line_and_the_rest_is_answered(request_):

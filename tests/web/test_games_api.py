@@ -119,6 +119,16 @@ def test_moves_at_once_stay_hidden_until_all_have_moved(server):
         assert one.state(lambda state: state["ply"] == 1)["history"][0]["move"] == "rock,paper"
 
 
+def test_what_an_agent_tends_to_stays_hidden_where_all_move_at_once(client):
+    id = client.new_game(game="roshambo", seats=["human", "uct:1s"])
+    with client.open(id) as socket:
+        thought = socket.next("thinking")["snapshot"]
+        assert (thought["best"], thought["line"]) == (None, [])
+        assert thought["simulations"] > 0
+        socket.send(type="tree", of="agent", player=1)
+        assert "hidden" in socket.next("error")["message"]
+
+
 def test_each_browser_controls_only_its_own_seats(server):
     owner, guest, watcher = server.client(), server.client(), server.client()
     id = owner.new_game(game="tictactoe", seats=["human", "open"])
@@ -283,6 +293,7 @@ def test_a_restart_comes_back_to_the_same_game(tmp_path):
             assert [entry["move"] for entry in state["history"]] == [entry["move"] for entry in before["history"]]
             assert state["players"][0]["yours"]
             assert state["players"][0]["left"] == pytest.approx(before["players"][0]["left"], abs=2)
+            assert state["players"][0]["running"]
             socket.send(type="play", action=state["moves"][0]["action"])
             socket.state(lambda state: state["ply"] == 4)
 

@@ -4,6 +4,8 @@ import pytest
 
 import ludus
 from ludus.runs.lock import is_training, training_lock
+from ludus.web.catalogue import Catalogue
+from ludus.web.settings import WebSettings
 from tests.web.serving import running, wait_for
 
 QUICK = {"blocks": 1, "width": 8, "simulations": 4, "iteration_rows": 64, "parallel_games": 16, "rating_games": 2}
@@ -73,6 +75,14 @@ def test_a_run_that_another_process_trains_is_not_touched(client, server, run_th
         assert client.post("/api/runs/foreign/stop").status_code == 400
         assert client.post("/api/runs/foreign/resume", {}).status_code == 400
     assert not client.get("/api/runs/foreign").json()["training"]
+
+
+def test_what_is_no_run_in_the_folder_of_runs_is_left_out(tmp_path):
+    folder = tmp_path / "runs"
+    (folder / "damaged").mkdir(parents=True)
+    (folder / "damaged" / "config.toml").write_text("x = [")
+    (folder / "link").symlink_to(tmp_path / "nothing")
+    assert Catalogue(WebSettings(games=tmp_path / "games", runs=folder)).runs() == []
 
 
 def test_agents_join_a_running_arena(client):

@@ -6,6 +6,7 @@ import time
 import pytest
 
 import ludus
+from ludus.web.jobs import Job
 from ludus.web.memory import Cancelled, TreeMemory
 from ludus.web.turns import Turns
 from tests.web.serving import wait_for
@@ -104,3 +105,10 @@ def test_the_turn_of_a_search_that_has_ended_expires():
     began = time.monotonic()
     turns.pace()
     assert time.monotonic() - began < 5
+
+
+def test_a_job_that_was_stopped_has_not_failed():
+    job = Job(["analyse", "--json"])
+    job.stop()
+    job.end()
+    assert (job.is_running, job.failure) == (False, "")

@@ -171,6 +171,7 @@ def test_garbage_closes_its_socket_and_no_other(client, garbage, code):
         {"type": "analyse", "ply": 10**12},
         {"type": "analyse", "every": 0},
         {"type": "analyse", "agent": 7},
+        {"type": "analyse", "player": "x"},
         {"type": "tree", "path": "abc"},
         {"type": "tree", "of": "agent", "player": 77},
         {"type": "hint", "player": 5},
@@ -299,5 +300,8 @@ def test_an_uploaded_rule_sheet_is_a_game_and_a_wrong_one_is_explained(client, s
     assert wrong.status_code == 400
     assert client.post("/api/rules", {"name": "../../x", "text": text}).status_code == 400
     assert client.post("/api/rules", {"name": "mine", "text": text + ";"}).status_code == 400
+    assert client.http.post("/api/rules", content=b'{"name": "x", "text": "\\ud800"}').status_code == 400
+    with server.app.state.server.catalogue._checking:
+        assert "another rule sheet" in client.post("/api/rules", {"name": "other", "text": text}).json()["error"]
     kept = [path.name for path in (server.settings.games / "rules").iterdir()]
     assert kept == ["mine.kif"]

@@ -106,7 +106,7 @@ class AnalysisServer:
 
     def _stop(self, id: Any) -> None:
         with self._lock:
-            found = self._requests.get(id)
+            found = self._requests.get(id) if isinstance(id, str | int) else None
         if id is None:
             self.stop_all()
         elif found is None:

@@ -12,6 +12,7 @@ from ludus.api.analysis import Analysis, analyse
 from ludus.api.review import review
 from ludus.api.tree import Tree
 from ludus.errors import BadAgent, BadOption, IllegalMove, LudusError, describe_error
+from ludus.rules import EVERYONE
 from ludus.web.memory import Cancelled
 from ludus.web.room import Room
 from ludus.web.views import choice_json, view_of
@@ -119,7 +120,7 @@ class Analyst:
         every = message.get("every", 0.25)
         if not isinstance(every, int | float) or not 0.05 <= every <= 60:
             raise BadOption("every must be from 0.05 to 60 seconds")
-        player = message.get("player")
+        player = None if message.get("player") is None else whole(message["player"], "player")
         if player is None and position.to_move < 0:
             player = next(each for each in range(position.game.players) if position.actions_of(each))
 
@@ -154,7 +155,10 @@ class Analyst:
         """Send a node of the tree: of the analysis, or of the agent in a seat."""
         path = texts(message, "path")
         if message.get("of") == "agent":
-            agent: Agent | None = self.room.session.agent(whole(message.get("player"), "player"))
+            session = self.room.session
+            if session.people and not session.is_over and session.position.to_move == EVERYONE:
+                raise BadAgent("everyone moves at once here: what an agent in a seat thinks stays hidden")
+            agent: Agent | None = session.agent(whole(message.get("player"), "player"))
         else:
             agent = self._agent
         if agent is None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 import sys
+import tempfile
 import threading
 import warnings
 from collections import OrderedDict
@@ -98,6 +99,8 @@ class Catalogue:
         self.settings = settings
         self.turns = Turns(cpu_count())
         self._lock = threading.RLock()
+        self._checking = threading.Lock()
+        """Held while an uploaded rule sheet is checked, which may take a minute: one at a time."""
         self._made: OrderedDict[tuple[str, str], Game] = OrderedDict()
         self._warming: set[int] = set()
         """The identities of games that are being compiled."""
@@ -110,7 +113,8 @@ class Catalogue:
         for file in settings.files:
             self._add(_own_file(file))
         for path in sorted(self.rules_folder.glob("*.kif"))[:MOST_RULES]:
-            self._add(_rule_sheet(path))
+            if NAME.fullmatch(path.stem):
+                self._add(_rule_sheet(path))
 
     def _add(self, entry: Entry) -> None:
         self._entries[entry.key] = entry
@@ -227,15 +231,17 @@ class Catalogue:
             raise BadOption(f"{MOST_RULES} rule sheets are kept at most: remove some from {self.rules_folder.name}")
         if path.exists() and path.read_text(encoding="utf-8") != text:
             raise BadOption(f"there is another rule sheet called {path.stem}: choose another name")
-        draft = path.with_name(f".{path.name}")
-        self.rules_folder.mkdir(parents=True, exist_ok=True)
-        draft.write_text(text, encoding="utf-8")
+        if not self._checking.acquire(blocking=False):
+            raise BadOption("another rule sheet is being checked: try again when it is done")
         try:
-            with warnings.catch_warnings():
+            with tempfile.TemporaryDirectory(prefix="ludus-") as folder, warnings.catch_warnings():
                 warnings.simplefilter("ignore")
+                draft = Path(folder) / path.name
+                draft.write_text(text, encoding="utf-8")
                 make_file(draft)  # refuses a description that cannot be played
         finally:
-            draft.unlink()
+            self._checking.release()
+        self.rules_folder.mkdir(parents=True, exist_ok=True)
         write_whole(path, lambda place: write_bytes(place, text))
         with self._lock:
             self._add(_rule_sheet(path))
@@ -254,7 +260,7 @@ class Catalogue:
         """The runs in the folder of runs, the latest first."""
         found = []
         folders = [path for path in self.settings.runs.glob("*") if NAME.fullmatch(path.name)]
-        for folder in sorted(folders, key=lambda path: path.stat().st_mtime, reverse=True):
+        for folder in sorted(folders, key=_changed_at, reverse=True):
             try:
                 spec = read_description(self.run_folder(folder.name)).spec
                 key = None if spec is None else self.key_of(spec)
@@ -303,6 +309,14 @@ class Catalogue:
         if ":" in str(folder):
             raise BadAgent(f"{folder} cannot be named in an agent: its path has a colon")
         return ":".join(parts)
+
+
+def _changed_at(path: Path) -> float:
+    """When a folder was changed; 0 for one that has gone meanwhile, or a link to nothing."""
+    try:
+        return path.stat().st_mtime
+    except OSError:
+        return 0.0
 
 
 def _digits(text: str) -> str:

@@ -13,7 +13,7 @@ from ludus.errors import BadPosition
 from ludus.web.analysing import played
 from ludus.web.live import Conversation, Outbox, serve_socket
 from ludus.web.rooms import NotThere
-from ludus.web.settings import GAMES_LIMIT, MESSAGE_LIMIT, SOCKETS_LIMIT, UPLOAD_LIMIT
+from ludus.web.settings import GAMES_LIMIT, MESSAGE_LIMIT, RULES_LIMIT, SOCKETS_LIMIT, UPLOAD_LIMIT
 from ludus.web.views import moves_of, view_of
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ class Rules(Body):
     """A rule sheet in GDL."""
 
     name: str = Field(max_length=80)
-    text: str
+    text: str = Field(max_length=RULES_LIMIT)
 
 
 def router(server: Server) -> APIRouter:

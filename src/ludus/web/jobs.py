@@ -29,6 +29,7 @@ class Job:
 
     def __init__(self, arguments: Sequence[str]):
         self.arguments = list(arguments)
+        self._was_stopped = False
         self.lines: deque[str] = deque(maxlen=LINES_KEPT)
         command = [sys.executable, "-m", "ludus.cli", *arguments]
         self._process = subprocess.Popen(
@@ -55,9 +56,9 @@ class Job:
 
     @property
     def failure(self) -> str:
-        """The last line of a command that has failed; empty if it runs or has ended well."""
+        """The last line of a command that has failed; empty if it runs, has ended well or was stopped."""
         code = self._process.poll()
-        if code in (None, 0):
+        if code in (None, 0) or self._was_stopped:
             return ""
         self._reader.join(1)
         return self.lines[-1] if self.lines else f"the command ended with code {code}"
@@ -65,6 +66,7 @@ class Job:
     def stop(self) -> None:
         """Ask the process to stop, as Ctrl-C does."""
         if self.is_running:
+            self._was_stopped = True
             self._process.send_signal(signal.SIGINT if sys.platform != "win32" else signal.SIGTERM)
 
     def end(self) -> None:

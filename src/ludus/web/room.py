@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from ludus.api.seats import HUMAN
 from ludus.board import why_not
 from ludus.errors import BadOption, IllegalMove, LudusError, describe_error
+from ludus.rules import EVERYONE
 from ludus.web.memory import Cancelled, TreeMemory
 from ludus.web.views import state_of, thought_of, view_of
 
@@ -53,6 +54,7 @@ class Room:
         memory: TreeMemory,
         claims: dict[int, str] | None = None,
         on_change: Callable[[Room], object] = lambda room: None,
+        clocks_ran: bool = False,
     ):
         self.id, self.key, self.session, self.memory = id, key, session, memory
         self.claims = claims or {}
@@ -72,7 +74,7 @@ class Room:
         """The agent that last thought for each player."""
         self._thinking: set[int] = set()
         """The players whose agent has a thread."""
-        self._clocks_ran = False
+        self._clocks_ran = clocks_ran
         """True if clocks ran when the last viewer left."""
 
     # --- viewers ------------------------------------------------------------------------------------------------------
@@ -95,6 +97,13 @@ class Room:
                 self._clocks_ran = bool(self.session.running)
                 self.session.pause()
                 self.session.cancel()
+        if self._clocks_ran and not self.viewers:
+            self._on_change(self)
+
+    @property
+    def clocks_run(self) -> bool:
+        """True if clocks run while somebody looks: a room that is read from its file goes on with them."""
+        return self._clocks_ran or bool(self.session.running)
 
     def state(self, browser: str) -> dict[str, Any]:
         """The message `state` for a browser: it sees the moves of its own seats only."""
@@ -292,7 +301,10 @@ class Room:
 
         def show(snapshot: Snapshot) -> None:
             if not snapshot.final:
-                self.tell({"type": "thinking", "player": player, "snapshot": thought_of(snapshot)})
+                thought = thought_of(snapshot)
+                if session.position.to_move == EVERYONE:  # its move stays hidden, and so does what it tends to
+                    thought.update(best=None, line=[])
+                self.tell({"type": "thinking", "player": player, "snapshot": thought})
 
         def is_cancelled() -> bool:
             return not self.viewers or self.paused

@@ -146,11 +146,12 @@ class Rooms:
             game = self.catalogue.game(key, {name: value for name, value in spec.options.items() if name in known})
             session = Session.from_record(record, game, make_agent=self.catalogue.make_agent)
             claims = {int(player): str(browser) for player, browser in data["claims"].items()}
+            clocks_ran = data.get("clocks_run") is True
         except LudusError:
             raise
         except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
             raise NotThere(f"the file of this game is damaged: {error}") from None
-        room = Room(id, key, session, self.memory, claims, self._changed)
+        room = Room(id, key, session, self.memory, claims, self._changed, clocks_ran)
         room.updated = path.stat().st_mtime
         return room
 
@@ -246,6 +247,7 @@ class Rooms:
             "key": room.key,
             "title": room.session.game.title,
             "claims": {str(player): browser for player, browser in room.claims.items()},
+            "clocks_run": room.clocks_run,
             "record": room.session.record(),
         }
         try:

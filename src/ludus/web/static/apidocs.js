@@ -14,7 +14,7 @@ function kind(schema) {
 function fields(schema) {
   const required = new Set(schema.required ?? []);
   const rows = Object.entries(schema.properties ?? {}).map(([name, field]) =>
-    html("tr", {}, html("th", { scope: "row" }, html("code", {}, name)), html("td", {}, kind(field)), html("td", {}, required.has(name) ? "required" : `default ${JSON.stringify(field.default)}`), html("td", {}, field.description ?? "")),
+    html("tr", {}, html("th", { scope: "row" }, html("code", {}, name)), html("td", {}, kind(field)), html("td", {}, required.has(name) ? "required" : field.default === undefined ? "optional" : `default ${JSON.stringify(field.default)}`), html("td", {}, field.description ?? "")),
   );
   return html("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Fields" }, html("table", { class: "fields-table" }, html("thead", {}, html("tr", {}, ...["Field", "Type", "", "Meaning"].map((name) => html("th", { scope: "col" }, name)))), html("tbody", {}, ...rows)));
 }

@@ -30,7 +30,7 @@ export class Controls {
     );
     this.element = html(
       "div",
-      { class: "controls" },
+      { class: "controls", hidden: true },
       html("div", { class: "inline", role: "group", "aria-label": "Back and forth" }, this.first, this.undo, this.redo, this.last),
       html("div", { class: "inline", role: "group", "aria-label": "Game" }, this.back, this.takeBack, this.playOn, this.hint, this.stop, this.pause, this.draw, this.resign, this.download, this.share),
       this.sure,
@@ -38,6 +38,7 @@ export class Controls {
   }
 
   show(state) {
+    this.element.hidden = false; // there is nothing to control before the first state
     const own = state.players.filter((each) => each.yours);
     const people = state.players.filter((each) => each.person);
     const over = state.result !== null;

@@ -29,7 +29,7 @@ export class GamePage extends EventTarget {
     this.shown = "";
     const boardElement = html("div", {});
     this.heading = html("h1", {}, "Game");
-    this.status = html("p", { class: "status", role: "status", "aria-live": "polite" });
+    this.status = html("p", { class: "status", role: "status", "aria-live": "polite" }, "Opening ...");
     this.result = html("div", { class: "result", role: "status", hidden: true });
     this.notice = html("p", { class: "notice", hidden: true });
     this.board = new BoardView(boardElement);
@@ -128,7 +128,10 @@ export class GamePage extends EventTarget {
     if (type === "status") this.note(message.text);
     if (type === "open") this.note("");
     if (type === "lost") this.note("The connection is lost; trying again ...");
-    if (type === "gone") this.note(message);
+    if (type === "gone") {
+      this.status.textContent = "";
+      this.note(message);
+    }
     if (type === "error") this.complain(message.message);
     if (type === "hint") this.say(`Hint: ${message.move}${message.line.length > 1 ? ` (then ${message.line.slice(1, 6).join(" ")})` : ""}`);
     this.dispatchEvent(new CustomEvent(type, { detail: message }));
