@@ -33,7 +33,17 @@ LONG = (
         "native",
         "docs",
     ),
-    *("tree", "solver", "known_solutions", "trust", "disks_and_processes", "adversarial", "resistance", "sizes"),
+    *(
+        "tree",
+        "solver",
+        "known_solutions",
+        "trust",
+        "disks_and_processes",
+        "adversarial",
+        "resistance",
+        "sizes",
+        "ggp_manager",
+    ),
     *("breakthrough", "analysis", "matches", "search", "uct", "demo", "train", "cli", "golden_trees", "quantised"),
 )
 """The groups that take longest with a cold cache, the longest first. Started last, one would leave a core idle."""

@@ -120,7 +120,6 @@ def assert_same(trees, edges, policy, cpu):
 KINDS = [
     ("connect4", {}, gumbel(24, 7, schedule_length=32)),
     ("connect4", {}, NoisyPuct()),
-    ("breakthrough", {"height": 5, "width": 3}, gumbel(24, 16)),  # has more actions than legal ones
     ("roshambo", {}, Puct(1.5)),
 ]
 SEVN = "sevn", {"base": 5}, gumbel(24, 16)

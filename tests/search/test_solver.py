@@ -70,7 +70,7 @@ def test_against_bitbully():
     bitbully = pytest.importorskip("bitbully")
     oracle = bitbully.BitBully()
     game = ludus.make("connect4")
-    for position in random_positions(game, 300, plies=range(14, 36), seed=7):
+    for position in random_positions(game, 100, plies=range(14, 36), seed=7):
         board = bitbully.Board()
         for before in position.history[1:]:
             board.play(before.action)

@@ -99,7 +99,7 @@ def find_player(word: str | None, game: Game) -> Player:
             )
         return Player("", shipped.file.stem, shipped.file, lambda: shipped.load(game))
     file = Path(word)
-    if word.endswith(SUFFIX) or file.is_file():
+    if word.endswith(SUFFIX) or _is_file(file):
         pack = read_pack(file)
         return Player(word, file.stem, file, lambda: pack.load(game))
     run, checkpoint = open_checkpoint(word, game)
@@ -118,6 +118,13 @@ def find_player(word: str | None, game: Game) -> Player:
         str(run.folder),
         checkpoint,
     )
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except (OSError, ValueError):  # a name that no file system takes
+        return False
 
 
 def shipped_players() -> list[Pack]:
