@@ -5,11 +5,12 @@ OLDEST_PYTHON ?= python3.11
 MINUTES ?= 10
 BIN := .venv/bin
 
-.PHONY: help setup browser test test-oldest fuzz lint format demo oracles screenshots clean
+.PHONY: help setup browser test test-slow test-oldest fuzz lint format demo oracles screenshots clean
 
 help:
 	@echo "make setup     the virtual environment .venv, with Ludus in it"
 	@echo "make test      format, lint, types and tests"
+	@echo "make test-slow the same with the few tests that take longest"
 	@echo "make test-oldest  the tests on the lowest versions that pyproject.toml declares, in .venv-oldest"
 	@echo "make fuzz      mutated command lines and inputs for ten minutes, or MINUTES=60; failures print how to repeat them"
 	@echo "make demo      Connect-4 learned from nothing in five minutes, then two matches and the learning curve"
@@ -50,6 +51,9 @@ format: .venv/.ready
 
 test: lint
 	$(BIN)/python -m pytest
+
+test-slow: lint
+	LUDUS_SLOW_TESTS=1 $(BIN)/python -m pytest
 
 .venv-oldest/.ready: pyproject.toml constraints-oldest.txt
 	$(OLDEST_PYTHON) -m venv .venv-oldest

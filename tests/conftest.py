@@ -9,6 +9,7 @@ adds the group to an attribute of a test that pytest no longer reads.
 All tests in a browser share one process, with its browser and its server.
 """
 
+import os
 import re
 
 import pytest
@@ -48,6 +49,16 @@ LONG = (
 )
 """The groups that take longest with a cold cache, the longest first. Started last, one would leave a core idle."""
 
+SLOW = (
+    "gpu/test_forest.py::test_the_functions_for_a_gpu_do_the_search_of_the_cpu[sevn",
+    "gpu/test_forest.py::test_the_functions_for_a_gpu_do_the_search_of_the_cpu[connect4-options1",
+    "games/test_check_game.py::test_contract[cachex-options16",
+    "training/test_sizes.py::test_a_network_of_base_3_plays_base_5[graph",
+    "protocols/ggp/test_ggp_manager.py::test_the_commands_play_a_match_in_processes_of_their_own",
+    "protocols/test_uhp.py::test_a_lost_position_is_defended_as_long_as_possible",
+)
+"""Tests that take 20 to 90 s each with a cold cache, and are left out unless LUDUS_SLOW_TESTS=1: `make test-slow`."""
+
 
 def group_of(test):
     """The game or the file of the test with this node id, such as hive for tests/games/test_hive.py::test_json."""
@@ -77,3 +88,7 @@ def pytest_xdist_make_scheduler(config, log):
 def pytest_collection_modifyitems(items):
     rank = {name: place for place, name in enumerate(LONG)}
     items.sort(key=lambda item: rank.get(group_of(item.nodeid), len(rank)))
+    if os.environ.get("LUDUS_SLOW_TESTS") != "1":
+        for item in items:
+            if any(part in item.nodeid for part in SLOW):
+                item.add_marker(pytest.mark.skip(reason="slow: make test-slow runs it"))
