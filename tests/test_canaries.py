@@ -21,6 +21,7 @@ from numba.core.errors import NumbaError
 from numba.core.itanium_mangler import mangle_type
 from numba.extending import typeof_impl
 
+from ludus.gdl.scratch import give_back, take_copy
 from ludus.native import bundle, internals
 from ludus.native.atomics import atomic_add, yield_core
 
@@ -361,3 +362,25 @@ def test_torch_has_fused_convolutions():
     torch = pytest.importorskip("torch")
     missing = [name for name in ("cudnn_convolution_relu", "cudnn_convolution_add_relu") if not hasattr(torch, name)]
     assert not missing, f"PyTorch has no {missing} any more, so networks on a GPU cannot be fused"
+
+
+# --- Scratch memory of descriptions -----------------------------------------------------------------------------------
+
+
+def change_a_copy(numbers):
+    copy = take_copy(numbers)
+    copy[0] = 7
+    changed = copy.sum()
+    give_back(copy)
+    return changed
+
+
+def test_code_without_the_runtime_takes_scratch_arrays_from_the_c_library():
+    from ludus.gdl import scratch_native  # noqa: F401 - tells Numba how
+
+    numbers = np.arange(1, 5)
+    found = numba.njit(change_a_copy, **internals.WITHOUT_RUNTIME)(numbers)
+    assert (found, numbers.tolist()) == (16, [1, 2, 3, 4]), (
+        "make_array, populate_array or lower_builtin has changed: descriptions in GDL cannot copy their circuit "
+        "(gdl/scratch_native.py)"
+    )

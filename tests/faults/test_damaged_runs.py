@@ -142,7 +142,7 @@ def test_lost_checkpoints_are_not_a_new_run(folder):
 def test_both_descriptions_damaged_is_one_line(folder):
     cut(folder / "config.toml")
     cut(folder / "about.json")
-    with pytest.raises(BadRun, match=r"config.toml is (damaged|not TOML)"):
+    with pytest.raises(BadRun, match=r"config.toml is damaged"):
         Run.open(folder)
 
 

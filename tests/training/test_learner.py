@@ -19,8 +19,8 @@ def test_the_learning_rate_rises_in_the_first_steps_of_a_run_however_they_are_di
     class Steps:
         def learn(self, rows, steps, rate, rng, stop):
             for _ in range(steps):
+                rates.append(rate())
                 learner._count_step()
-                rates.append(rate)
             return torch.ones(3) * steps, steps
 
     learner.stepper = Steps()

@@ -6,6 +6,7 @@ that differ are flipped and the flips propagated, gates in topological order, so
 
 import numpy as np
 
+from ludus.games._bits import count_bits, lowest
 from ludus.gdl.evaluate import literal_value, sweep, unpack
 from ludus.gdl.scratch import give_back, take_copy
 from ludus.rng import below
@@ -17,23 +18,6 @@ TERMINAL, GOAL = 0, 3
 """Stretches of the network."""
 OVER, TOGETHER = 255, 254
 """Values of the status byte of a state (see ludus.gdl.rules)."""
-
-
-def lowest(word):
-    """The place of the lowest bit of a word that is not 0."""
-    place = 64
-    while word:  # LLVM makes one instruction of this loop
-        word <<= np.uint64(1)
-        place -= 1
-    return place
-
-
-def count_bits(word):
-    count = 0
-    while word:  # LLVM makes one instruction of this loop
-        word &= word - np.uint64(1)
-        count += 1
-    return count
 
 
 def fact_word(rules, state, w):

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ludus.games import _bits
 from ludus.gdl import rules as plain
 from ludus.gdl.evaluate import AND
 from ludus.gdl.rules import GOAL, LEGAL, NEXT, OVER, TERMINAL, GdlRules
@@ -16,6 +17,7 @@ from ludus.native import below, bundle, compiled_names, kernel, part
 
 _compiled = compiled_names(plain)
 facts_bytes, plies = _compiled["facts_bytes"], _compiled["plies"]
+lowest, count_bits = part(_bits.lowest), part(_bits.count_bits)
 
 WORDS = 8
 """64-bit words for each node: 8 are as many as one cache line holds."""
@@ -52,25 +54,6 @@ def make_lanes(rules: GdlRules) -> Lanes:
         over=np.zeros(WORDS, np.uint64),
         before=np.zeros(WORDS, np.uint64),
     )
-
-
-@part
-def count_bits(word):
-    count = 0
-    while word:  # LLVM makes one instruction of this loop
-        word &= word - np.uint64(1)
-        count += 1
-    return count
-
-
-@part
-def lowest(word):
-    """The place of the lowest bit of a word that is not 0."""
-    place = 64
-    while word:  # LLVM makes one instruction of this loop
-        word <<= np.uint64(1)
-        place -= 1
-    return place
 
 
 @part

@@ -59,9 +59,12 @@ class GraphedSteps:
         """Called when the network's weights were replaced. The graph reads them where they are."""
 
     def learn(
-        self, rows: Any, steps: int, rate: float, rng: np.random.Generator, stop: Stop
+        self, rows: Any, steps: int, rate: Callable[[], float], rng: np.random.Generator, stop: Stop
     ) -> tuple[torch.Tensor, int]:
-        """Take `steps` steps, fewer if stopped; returns the sums of losses and gradient norms [3], and the steps."""
+        """Take `steps` steps, fewer if stopped; returns the sums of losses and gradient norms [3], and the steps.
+
+        `rate` gives the learning rate of the next step.
+        """
         done = 0
         if not steps:
             return torch.zeros(3), done
@@ -75,13 +78,13 @@ class GraphedSteps:
 
         with ThreadPoolExecutor(1) as drawer, torch.cuda.stream(self.stream):
             sums = torch.zeros(3, device="cuda")
-            for group in self.optimiser.param_groups:
-                group["lr"].fill_(rate)
             ahead: Future[Any] | None = drawer.submit(draw)
             while ahead is not None and not stop.is_set():
                 sample = ahead.result()
                 done += 1
                 ahead = drawer.submit(draw) if done < steps else None
+                for group in self.optimiser.param_groups:
+                    group["lr"].fill_(rate())
                 self._step(sample)
                 sums += self.result
             self.stream.synchronize()

@@ -119,7 +119,7 @@ def _read_config(path: Path, copy: dict[str, Any] | None) -> tuple[GameSpec | No
     try:
         spec, settings = read_toml(path)
     except LudusError as error:
-        raise Damaged(str(error)) from None
+        raise Damaged(f"{path} is damaged: {error}") from None
     if not is_sealed(text):
         names = {FORMER_NAMES.get(name, name) for name in settings}
         missing = [name for name in copy or (LAST_OF_0_1,) if name not in names]

@@ -73,6 +73,19 @@ def make_buffer(game: Game, rows: int, longest: int) -> LeafBuffer:
 
 
 @part
+def spread_values(observer, outputs, values, k):
+    """Write outputs float32 [K, outputs] of position k into its values: one is the observer's, its negative the other
+    player's; several are the values of all players, beginning with the observer."""
+    players = values.shape[1]
+    if outputs.shape[1] == 1:
+        values[k, observer] = outputs[k, 0]
+        values[k, 1 - observer] = -outputs[k, 0]
+    else:
+        for seat in range(players):
+            values[k, (observer + seat) % players] = outputs[k, seat]
+
+
+@part
 def spread_answer(movers, actions, counts, policy, outputs, logits, values, k):
     """Write a network's answer for position k of a batch into its logits and values.
 
@@ -89,12 +102,7 @@ def spread_answer(movers, actions, counts, policy, outputs, logits, values, k):
         head = mover if heads > 1 else 0
         for i in range(counts[k, 0]):
             logits[k, i] = policy[k, head, actions[k, i]]
-        if outputs.shape[1] == 1:
-            values[k, mover] = outputs[k, 0]
-            values[k, 1 - mover] = -outputs[k, 0]
-        else:
-            for seat in range(players):
-                values[k, (mover + seat) % players] = outputs[k, seat]
+        spread_values(mover, outputs, values, k)
         return
     begin = 0
     for player in range(players):

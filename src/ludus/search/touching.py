@@ -11,6 +11,7 @@ import numpy as np
 
 from ludus.native import kernel, part
 from ludus.rules import groups, touches
+from ludus.search.batch import spread_values
 
 
 @part
@@ -53,13 +54,7 @@ def spread_parts(
         logits[k, i] = score_move(
             rules, states[k], mover, actions[k, i], roles[k], cells[k], role_count, kinds, parts[k]
         )
-    players = values.shape[1]
-    if outputs.shape[1] == 1:
-        values[k, mover] = outputs[k, 0]
-        values[k, 1 - mover] = -outputs[k, 0]
-    else:
-        for seat in range(players):
-            values[k, (mover + seat) % players] = outputs[k, seat]
+    spread_values(mover, outputs, values, k)
 
 
 @kernel

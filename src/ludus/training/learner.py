@@ -88,14 +88,7 @@ class Learner:
     def learn(self, rows: Rows, steps: int, progress: float, rng: np.random.Generator, stop: Stop = NEVER) -> Losses:
         """Take `steps` gradient steps on random rows, fewer if stopped. `progress` of the run: 0 to 1."""
         good = copy.deepcopy(self.network.state_dict())
-        rate = self.learning_rate(progress)
-        sums, done = torch.zeros(3), 0
-        while self.steps < self.config.warmup_steps and done < steps and not stop.is_set():
-            rising = rate * (self.steps + 1) / self.config.warmup_steps
-            more, taken = self.stepper.learn(rows, 1, rising, rng, stop)
-            sums, done = sums + more.cpu(), done + taken
-        more, taken = self.stepper.learn(rows, steps - done, rate, rng, stop)
-        sums, done = sums + more.cpu(), done + taken
+        sums, done = self.stepper.learn(rows, steps, lambda: self.learning_rate(progress), rng, stop)
         policy, value, gradient = (sums / max(1, done)).tolist()
         if not math.isfinite(policy + value + gradient):
             self.network.load_state_dict(good)
@@ -106,13 +99,14 @@ class Learner:
         return Losses(policy, value, gradient)
 
     def learning_rate(self, progress: float) -> float:
-        """The learning rate after the warm-up, which falls geometrically with the progress of the run.
+        """The learning rate of the next step: it rises over the warm-up, and falls geometrically with the progress.
 
         Without a warm-up, the first steps of AdamW move all weights of a hidden unit the same way. In value heads with
         many inputs most units then are 0 for every position, and never learn again (docs/methods.md).
         """
         first, last = self.config.learning_rate, self.config.learning_rate_end
-        return first * (last / first) ** progress if first > 0 and last > 0 else first
+        rate = first * (last / first) ** progress if first > 0 and last > 0 else first
+        return rate * min(1.0, (self.steps + 1) / max(1, self.config.warmup_steps))
 
     def _count_step(self) -> float:
         """Count a step, and return how far it moves the average: further at first, when the average is still poor."""

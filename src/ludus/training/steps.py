@@ -51,17 +51,20 @@ class ThreadedSteps:
             each.load_state_dict(weights)
 
     def learn(
-        self, rows: Rows, steps: int, rate: float, rng: np.random.Generator, stop: Stop
+        self, rows: Rows, steps: int, rate: Callable[[], float], rng: np.random.Generator, stop: Stop
     ) -> tuple[torch.Tensor, int]:
-        """Take `steps` steps, fewer if stopped; returns the sums of losses and gradient norms [3], and the steps."""
-        for group in self.optimiser.param_groups:
-            group["lr"] = rate
+        """Take `steps` steps, fewer if stopped; returns the sums of losses and gradient norms [3], and the steps.
+
+        `rate` gives the learning rate of the next step.
+        """
         for each in self.copies:
             each.train()
         sums = torch.zeros(3, device=self.device)
         done = 0
         with ThreadPoolExecutor(len(self.copies)) as pool:
             while done < steps and not stop.is_set():
+                for group in self.optimiser.param_groups:
+                    group["lr"] = rate()
                 sums += self._step(pool, rows, rng)
                 done += 1
         return sums, done

@@ -1,17 +1,19 @@
 // The arena: the table of ratings, the matrix of scores, recorded games to replay, and agents that join.
 
-import { get, getCatalogue, post } from "./api.js";
+import { get, post } from "./api.js";
 import { attempt, toast } from "./app.js";
 import { short } from "./charts.js";
+import { Dashboard } from "./dashboard.js";
 import { agentChoices, SeatSelect } from "./seats.js";
-import { html } from "./svg.js";
+import { field, html } from "./svg.js";
 
 const EVERY = 3000;
 
-export class ArenaPage {
+export class ArenaPage extends Dashboard {
   title = "Arena";
 
   constructor() {
+    super(EVERY);
     this.file = null;
     this.identity = null;
     this.agents = ["uct:100", "uct:1000"];
@@ -24,18 +26,6 @@ export class ArenaPage {
     this.element = html("div", { class: "dashboard" }, html("h1", { class: "visually-hidden" }, "Arena"), html("div", { class: "column" }, this.form, this.games), html("div", { class: "column" }, this.pick, this.table, this.matrix));
   }
 
-  async enter() {
-    this.catalogue = await getCatalogue(true);
-    this.build();
-    await this.refresh();
-    this.timer = setInterval(() => this.refresh(), EVERY);
-  }
-
-  leave() {
-    clearInterval(this.timer);
-    this.isGone = true;
-  }
-
   // --- starting --------------------------------------------------------------------------------------------------
 
   build() {
@@ -46,7 +36,6 @@ export class ArenaPage {
     this.adder = html("div", { class: "inline" });
     this.startButton = html("button", { type: "submit", class: "primary" }, "Start");
     this.stopButton = html("button", { type: "button", onclick: () => attempt(async () => { await post("/api/arena/stop"); await this.refresh(); }) }, "Stop");
-    const field = (label, input) => html("label", { class: "field" }, html("span", {}, label), input);
     this.form.replaceChildren(html("h2", {}, "Let agents play each other"), field("Game", this.game), this.chips, this.adder, field("Minutes", this.minutes), html("div", { class: "inline" }, this.startButton, this.stopButton), this.status);
     this.choose();
   }

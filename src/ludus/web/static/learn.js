@@ -1,9 +1,10 @@
 // Trainings: start one, watch its figures, compare several, stop and resume them, and watch games of self-play.
 
-import { get, getCatalogue, post } from "./api.js";
+import { get, post } from "./api.js";
 import { attempt, toast } from "./app.js";
 import { lineChart, short } from "./charts.js";
-import { html } from "./svg.js";
+import { Dashboard } from "./dashboard.js";
+import { field, html } from "./svg.js";
 
 const EVERY = 2000;
 const CHARTS = [
@@ -23,10 +24,11 @@ function duration(seconds) {
   return shown.map((part, place) => (place ? String(part).padStart(2, "0") : String(part))).join(":");
 }
 
-export class LearnPage {
+export class LearnPage extends Dashboard {
   title = "Learn";
 
   constructor([name]) {
+    super(EVERY);
     this.logs = new Map();
     this.chosen = new Set(name ? [name] : []);
     this.form = html("form", { class: "panel", onsubmit: (event) => this.start(event) });
@@ -34,18 +36,6 @@ export class LearnPage {
     this.details = html("section", { "aria-label": "Figures" });
     this.games = html("section", { class: "panel", hidden: true, "aria-labelledby": "watched" });
     this.element = html("div", { class: "dashboard" }, html("h1", { class: "visually-hidden" }, "Learn"), html("div", { class: "column" }, this.list, this.form), html("div", { class: "column" }, this.details, this.games));
-  }
-
-  async enter() {
-    this.catalogue = await getCatalogue(true);
-    this.build();
-    await this.refresh();
-    this.timer = setInterval(() => this.refresh(), EVERY);
-  }
-
-  leave() {
-    clearInterval(this.timer);
-    this.isGone = true;
   }
 
   build() {
@@ -56,7 +46,6 @@ export class LearnPage {
     this.minutes = html("input", { type: "number", min: "0.1", step: "any", value: "10" });
     this.options = html("div", { class: "fields" });
     this.settings = html("textarea", { rows: "3", spellcheck: "false", placeholder: "blocks=4\nsimulations=32" });
-    const field = (label, input, hint) => html("label", { class: "field" }, html("span", {}, label), input, hint ? html("small", { class: "muted" }, hint) : null);
     this.form.replaceChildren(
       html("h2", {}, "New training"),
       field("Game", this.game),

@@ -4,7 +4,7 @@ import { get, getCatalogue, post, remove, upload } from "./api.js";
 import { attempt, toast } from "./app.js";
 import { agentChoices, SeatSelect } from "./seats.js";
 import { SetUp } from "./setup.js";
-import { html } from "./svg.js";
+import { field, html } from "./svg.js";
 
 const SOURCES = { "built-in": "Games", file: "Your games", gdl: "Rules in GDL", rules: "Uploaded rules" };
 const CLOCKS = [
@@ -13,10 +13,6 @@ const CLOCKS = [
   ["5min+2s", "5 minutes + 2 seconds a move"],
   ["15min+10s", "15 minutes + 10 seconds a move"],
 ];
-
-function field(label, input, hint = null) {
-  return html("label", { class: "field" }, html("span", {}, label), input, hint && html("small", { class: "muted" }, hint));
-}
 
 class Lobby {
   constructor() {

@@ -80,3 +80,8 @@ export function drawPiece(piece, glyphs) {
 export function pieceIcon(piece, glyphs) {
   return svg("svg", { viewBox: "-50 -55 100 110", class: "piece-icon", "aria-hidden": "true" }, drawPiece(piece, glyphs));
 }
+
+/** A labelled input of a form, with a hint below it. */
+export function field(label, input, hint = null) {
+  return html("label", { class: "field" }, html("span", {}, label), input, hint && html("small", { class: "muted" }, hint));
+}
