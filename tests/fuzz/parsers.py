@@ -449,7 +449,7 @@ def cachex_action() -> Target:
 
 @target("ggp-message")
 def ggp_message() -> Target:
-    from ludus.protocols.ggp_messages import BadMessage, read_message, read_move, write_message
+    from ludus.ggp.messages import BadMessage, read_message, read_move, write_message
 
     rules = "(role x) (init (cell 1 1 b)) (<= (legal x (mark ?a)) (true (cell ?a 1 b))) (goal x 100) terminal"
     texts = (
@@ -471,7 +471,7 @@ def ggp_message() -> Target:
 @target("ggp-request")
 def ggp_request() -> Target:
     """HTTP requests that reach a player, from a peer that closes the connection after them."""
-    from ludus.protocols.ggp_http import BadRequest, read_request
+    from ludus.ggp.http import BadRequest, read_request
 
     requests = (
         b"POST / HTTP/1.0\r\nSender: A\r\nContent-Type: text/acl\r\nContent-Length: 8\r\n\r\n( INFO )",

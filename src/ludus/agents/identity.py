@@ -1,8 +1,8 @@
 """Who exactly played: results are added up by identity, so agents that may differ in strength must never share one.
 
 An identity says all that can matter: the kind, its budget and every option with defaults filled in, the checkpoint and
-a digest of its weights, the version of Ludus; where the budget is a time, the machine as well. Two spellings of one
-agent, such as `uct` and `uct:10000`, have the same.
+a digest of its weights, the version of Ludus; the digests of the files of an external program; where the budget is a
+time, the machine as well. Two spellings of one agent, such as `uct` and `uct:10000`, have the same.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ludus.agents.budget import Budget
-from ludus.agents.naming import KINDS, Spec, parse
+from ludus.agents.naming import COMMANDS, KINDS, Spec, parse
 from ludus.errors import BadAgent
 from ludus.machine import cpu_name
 
@@ -78,6 +78,11 @@ def identify(name: str, game: Game) -> Identity:
         short = [player.label] if player.name else []
     elif words:
         facts["words"] = ":".join(words)
+        if spec.kind in COMMANDS:
+            short = [" ".join(Path(each).name for each in words[0].split())]
+    more = getattr(_module(spec.kind), "facts_of", None)
+    if more is not None:
+        facts.update(more(spec))
     if budget is not None:
         facts["budget"] = _in_full(budget)
     facts.update(sorted(options.items()))

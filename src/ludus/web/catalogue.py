@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ludus import registry
-from ludus.agents.naming import parse
+from ludus.agents.naming import names_a_program, parse
 from ludus.agents.search import SearchAgent
 from ludus.agents.zero import LEVELS
 from ludus.api.seats import make_seated
@@ -194,6 +194,10 @@ class Catalogue:
             "agents": [
                 *self._shipped(),
                 *({"name": name, "title": title, "about": about, "games": None} for name, title, about in AGENTS),
+                *(
+                    {"name": name, "title": name, "about": "A program that the server was started with.", "games": None}
+                    for name in self.settings.agents
+                ),
             ],
             "runs": self.runs(),
         }
@@ -293,6 +297,8 @@ class Catalogue:
         spec = parse(name)
         if len(name) > 200 or not name.isprintable():
             raise BadAgent("the name of an agent has at most 200 printable characters")
+        if names_a_program(name) and name not in self.settings.agents:
+            raise BadAgent(f"{spec.kind} is a program: the server offers those that it was started with, by --agent")
         if spec.kind == "human":
             raise BadAgent("a person cannot be asked here: give the seat to a person instead")
         if "batch" in spec.options and not 0 < int(_digits(spec.options["batch"])) <= LARGEST_BATCH:
