@@ -179,7 +179,8 @@ def read_info(text: str) -> dict[str, Any]:
     if not isinstance(given, dict):
         return {}
     known: dict[str, Any] = {}
-    value, simulations, line = given.get("value"), given.get("simulations"), given.get("line")
+    value: Any = given.get("value")
+    simulations, line = given.get("simulations"), given.get("line")
     if type(value) in (int, float) and -1 <= value <= 1:
         known["value"] = float(value)
     if type(simulations) is int and 0 <= simulations < 1 << 62:

@@ -35,7 +35,7 @@ READY_SECONDS = 60.0
 """Seconds in which a program must start, and must answer questions that are no moves."""
 POLL = 0.02
 """Seconds between two checks while a program thinks."""
-END_SECONDS = 1.0
+END_SECONDS = 0.3
 """Seconds that a program has to end after it was told to."""
 SHOWN = 80
 """Characters of a program's text in a message."""
