@@ -21,7 +21,7 @@ import pyspiel
 
 from ludus.errors import Unsuitable
 from ludus.game import Game
-from ludus.position import Position
+from ludus.position import Action, Position
 from ludus.registry import remake
 from ludus.rules import EVERYONE
 from ludus.spec import GameSpec
@@ -117,7 +117,7 @@ class LudusGame(pyspiel.Game):
 
 
 class _Held:
-    """A position that copies of a state share: OpenSpiel makes deep copies, and positions never change."""
+    """The position of a state. Copies share it, since it never changes; a pickle holds the start and the actions."""
 
     __slots__ = ("position",)
 
@@ -126,6 +126,21 @@ class _Held:
 
     def __deepcopy__(self, memo: Any) -> _Held:
         return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        line, made = self.position.history, _parameters(self.position.game, 0)
+        return _restored, (made, line[0].states.tobytes(), [each.action for each in line[1:]])
+
+
+def _restored(parameters: dict[str, Any], start: bytes, actions: list[Action]) -> _Held:
+    """The position that `_Held.__reduce__` described."""
+    game = _game_of(parameters)
+    states = game.new_states(1)
+    states[...] = np.frombuffer(start, states.dtype).reshape(states.shape)
+    position = Position(game, states)
+    for action in actions:
+        position = position.play(action)
+    return _Held(position)
 
 
 class LudusState(pyspiel.State):

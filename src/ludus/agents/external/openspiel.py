@@ -60,7 +60,8 @@ class OpenSpielAgent:
         self._make_bot(0, budget)  # refuses a game that it cannot play
 
     def new_game(self, seed: int) -> None:
-        self.game.compile()
+        if not isinstance(self.game, OpenSpielGame):  # whose states are OpenSpiel's own
+            self.game.compile()
         self.seed = seed & 0x7FFFFFFF
         self._seat = None
 
