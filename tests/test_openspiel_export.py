@@ -150,4 +150,5 @@ def test_a_bot_that_cannot_be_used_is_refused(name, game, message):
 
 def test_the_identity_of_a_bot_holds_the_version_of_openspiel():
     assert "open_spiel=" in identify("openspiel:mcts", ludus.make("tictactoe")).text
-    assert identify("openspiel:mcts", ludus.make("tictactoe")).label == "openspiel:mcts:1000"
+    assert identify("openspiel:mcts", ludus.make("tictactoe")).name == "openspiel:mcts:1000"
+    assert identify("openspiel:uniform_random", ludus.make("tictactoe")).name == "openspiel:uniform_random"

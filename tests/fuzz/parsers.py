@@ -215,6 +215,7 @@ def agent_name() -> Target:
     known = (
         *("random", "greedy", "adversarial:3", "uct:100", "uct:2s", "uct:1000:c=0.7", "uct:10:memory=1MB:batch=4"),
         *("solver", "solver:10s", "solver:memory=1MB", "zero:nowhere:2s", "policy:nowhere", "rollout:nowhere:100"),
+        *("uhp:nowhere:5s:depth=3", "cachex:nowhere.py:Player:seconds=9", "ggp:http://127.0.0.1:9147:5s"),
     )
 
     def check(text: str) -> None:

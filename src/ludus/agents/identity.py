@@ -65,7 +65,7 @@ def identify(name: str, game: Game) -> Identity:
     options, defaults = _options(spec)
     budget = spec.budget
     if budget is None and options.get("level") == defaults.get("level"):  # a lower level has its own budget
-        budget = getattr(_module(spec.kind), "BUDGET", None)
+        budget = _usual_budget(spec)
     facts: dict[str, Any] = {}
     words, short, run, checkpoint = list(spec.words), list(spec.words), "", None
     if takes_run(name):
@@ -142,6 +142,12 @@ def _options(spec: Spec) -> tuple[dict[str, Any], dict[str, Any]]:
     parameters = inspect.signature(getattr(module, module.make.__annotations__["return"])).parameters
     defaults = {key: parameters[key].default if key in parameters else DEFAULTS[key] for key in readers}
     return {**defaults, **spec.read_options(readers)}, defaults
+
+
+def _usual_budget(spec: Spec) -> Budget | None:
+    """The budget of an agent whose name gives none: BUDGET of its module, or what `usual_budget` of the module says."""
+    module = _module(spec.kind)
+    return module.usual_budget(spec) if hasattr(module, "usual_budget") else getattr(module, "BUDGET", None)
 
 
 def _player(spec: Spec, game: Game) -> Player:

@@ -353,9 +353,9 @@ class Session:
         recorded = read_record(data, game, trust)
         session = cls(recorded.last, seats, seed=recorded.seed, clocks=recorded.clocks, **options)
         if seats is None:
+            refused = not trust and session._make_agent is make_seated  # a caller's own function decides for itself
             session._seats = [
-                Seat(name, session._make_agent if trust else refuse_programs(session._make_agent))
-                for name in recorded.seats
+                Seat(name, refuse_programs(make_seated) if refused else session._make_agent) for name in recorded.seats
             ]  # not made: they may lie on another machine
         session._moves.plies = recorded.plies
         session._moves.go_to(recorded.ply)

@@ -289,3 +289,18 @@ def test_the_command_line_takes_a_quoted_command(capfd, monkeypatch, tmp_path):
     error = capfd.readouterr().err
     assert "the program no-such-program does not exist" in error
     assert len(error.splitlines()) == 1
+
+
+def test_the_browser_offers_the_programs_that_its_server_was_started_with(tmp_path):
+    pytest.importorskip("fastapi")
+    from ludus.web.catalogue import Catalogue
+    from ludus.web.settings import WebSettings
+
+    catalogue = Catalogue(WebSettings(games=tmp_path, runs=tmp_path, agents=(odd(),)))
+    assert odd() in [agent["name"] for agent in catalogue.json()["agents"]]
+    agent = catalogue.make_agent(odd(), TICTACTOE, 0)
+    assert agent.choose(TICTACTOE.start()).move == "a1"
+    agent.close()
+    for other in (odd("crash"), odd() + ":2s"):
+        with pytest.raises(BadAgent, match="the server offers those that it was started with, by --agent"):
+            catalogue.make_agent(other, TICTACTOE, 0)

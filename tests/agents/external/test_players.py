@@ -10,6 +10,7 @@ import ludus
 from ludus.agents import make_agent
 from ludus.agents.agent import AgentFault
 from ludus.agents.external import uhp
+from ludus.agents.identity import identify
 from ludus.errors import BadAgent
 from tests.protocols.ggp.ggp_help import Puppet, described, raw_server, serving
 
@@ -49,7 +50,10 @@ def test_the_engine_is_told_the_game_and_its_time(tmp_path):
         "newgame Base+M;InProgress;White[2];wS1;bS1 wS1-",
         "bestmove time 00:00:02",
     ]
-    assert make_agent(hive(tmp_path) + ":depth=3", game)._limit(None) == "depth 3"
+    deep = hive(tmp_path) + ":depth=3"
+    assert make_agent(deep, game)._limit(None) == "depth 3"
+    assert identify(deep, game).name == deep
+    assert identify(hive(tmp_path), game).name == hive(tmp_path) + ":5s"
 
 
 @pytest.mark.parametrize(

@@ -115,7 +115,9 @@ def _notation(action: Any) -> str:
 
 def facts_of(spec: Spec) -> dict[str, str]:
     """The part of an agent's identity that its name does not tell: the contents of the player's files."""
-    where = Path(_place(spec.words[0]) if spec.words else "")
+    if not spec.words:
+        return {}
+    where = Path(_place(spec.words[0]))
     return {"files": digests_of(sorted(where.rglob("*.py")) if where.is_dir() else [where])}
 
 

@@ -91,7 +91,7 @@ class GgpAgent:
         if history[0] != self.game.start():
             raise BadAgent(f"{self.name} cannot play from this position: such players know games from their start only")
         line = self._line
-        if line is None or (player, clock) != (self._role, self._clock) or not self._is_on(line, history):
+        if line is None or player != self._role or not self._is_on(line, history):
             line = self._line = self._begin(player, clock)
         for after in history[len(line.played) + 1 :]:
             assert after.action is not None
@@ -99,7 +99,7 @@ class GgpAgent:
         answer = ""
         for step in range(self._asked, len(line.played) + 1):
             self._asked += 1
-            answer = self._send(Play(MATCH, line.played[step - 1] if step else None), clock + GRACE)
+            answer = self._send(Play(MATCH, line.played[step - 1] if step else None), self._clock + GRACE)
         if not answer:
             raise NoAnswer("garbled", f"{self.host}:{self.port} sent an empty answer")
         return answer

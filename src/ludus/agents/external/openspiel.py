@@ -126,6 +126,11 @@ class OpenSpielAgent:
         )
 
 
+def usual_budget(spec: Spec) -> Budget | None:
+    """The budget of an agent whose name gives none."""
+    return BUDGET if spec.words == [MCTS] else None
+
+
 def facts_of(spec: Spec) -> dict[str, str]:
     """The part of an agent's identity that its name does not tell: the version of OpenSpiel."""
     from importlib.metadata import PackageNotFoundError, version

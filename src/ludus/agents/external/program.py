@@ -125,7 +125,7 @@ def command_of(spec: Spec) -> list[str]:
     """The words of the command in an agent's name, read as a shell does; BadAgent if there is no such program."""
     text = spec.words[0] if spec.words else ""
     try:
-        words = shlex.split(text, posix=os.name == "posix")
+        words = [word.strip('"') for word in shlex.split(text, posix=os.name == "posix")]  # Windows keeps the quotes
     except ValueError as error:
         raise BadAgent(f"{spec.text}: the command cannot be read: {error}") from None
     if not words:

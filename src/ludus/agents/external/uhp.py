@@ -134,6 +134,11 @@ class UhpAgent:
         return lines
 
 
+def usual_budget(spec: Spec) -> Budget | None:
+    """The budget of an agent whose name gives none."""
+    return None if "depth" in spec.options else BUDGET
+
+
 def facts_of(spec: Spec) -> dict[str, str]:
     """The part of an agent's identity that its name does not tell: the contents of the program's files."""
     return {"files": digests_of(command_of(spec))}
