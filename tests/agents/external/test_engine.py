@@ -45,7 +45,7 @@ def wait_until_ended(*pids):
 
 @pytest.fixture(scope="module")
 def workers():
-    with Workers(TICTACTOE, 1, move_limit=0.7) as workers:
+    with Workers(TICTACTOE, 1) as workers:
         yield workers
 
 
@@ -114,16 +114,12 @@ def test_the_identity_holds_the_contents_of_the_program(tmp_path):
 # --- games ------------------------------------------------------------------------------------------------------------
 
 
-def test_the_example_plays_games_in_turn_and_at_once_without_knowing_rules(capfd):
+def test_the_example_plays_games_in_turn_and_at_once_without_knowing_rules():
     name = f"engine:{sys.executable} {ROOT / 'examples' / 'engine.py'}"
-    for game, others in (("tictactoe", 1), ("laststone", 2), ("roshambo", 1)):
-        made = ludus.make(game)
-        result = ludus.play_match(made, [name, *["random"] * others], made.players, seed=2, parallel=1)
-        assert not any(record.reason for record in result.games)
-    first = ludus.play_match(TICTACTOE, [name, "random"], 2, seed=3, parallel=1)
-    assert [r.moves for r in first.games] == [
-        r.moves for r in ludus.play_match(TICTACTOE, [name, "random"], 2, seed=3, parallel=1).games
-    ]  # the seed reaches it
+    games = ("tictactoe", "tictactoe", "roshambo")
+    results = [ludus.play_match(game, [name, "random"], 2, seed=3, parallel=1).games for game in games]
+    assert not any(record.reason for records in results for record in records)
+    assert [record.moves for record in results[0]] == [record.moves for record in results[1]]  # the seed reaches it
 
 
 def test_the_example_is_short_and_imports_nothing_of_ludus():
@@ -134,8 +130,6 @@ def test_the_example_is_short_and_imports_nothing_of_ludus():
 
 FAILURES = {
     "crash": "crashed: the program ended with exit code 7",
-    "hang": "hung: no answer in 0.7 s",
-    "chatter": "hung: no answer in 0.7 s",
     "shout": "crashed: the program sent a line of more than 65,536 bytes",
     "mute": "crashed: the program closed its output",
     "illegal": "illegal move: z9: ",
@@ -153,6 +147,13 @@ def test_a_program_that_fails_loses_the_game_and_the_match_goes_on(workers, mode
         first = record.thoughts[mine][0]
         assert (first.value, first.seconds > 0) == (0.25, True)
         wait_until_ended(first.simulations)  # the number of its process
+
+
+@pytest.mark.parametrize("mode", ["hang", "chatter"])
+def test_a_program_that_does_not_answer_loses_on_time(mode):
+    result = ludus.play_match(TICTACTOE, ["random", odd(mode)], 2, parallel=1, move_limit=0.5)
+    assert result.tally(0) == (2, 0, 0)
+    assert [record.reason for record in result.games] == ["hung: no answer in 0.5 s"] * 2
 
 
 @pytest.mark.skipif(not Path("/proc").exists(), reason="looks at processes in /proc")
