@@ -1,6 +1,8 @@
 """Games of Ludus in OpenSpiel: its own tests, algorithms and bots accept them; and its bots play in Ludus."""
 
 import pickle
+import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,6 +18,7 @@ from ludus.agents.identity import identify  # noqa: E402
 from ludus.errors import BadAgent, Untrusted  # noqa: E402
 from ludus.openspiel import to_pyspiel  # noqa: E402
 
+DOCS = Path(__file__).parent.parent / "docs"
 GAMES = [
     ("tictactoe", {}),
     ("connect4", {"rows": 4, "columns": 5}),
@@ -152,3 +155,9 @@ def test_the_identity_of_a_bot_holds_the_version_of_openspiel():
     assert "open_spiel=" in identify("openspiel:mcts", ludus.make("tictactoe")).text
     assert identify("openspiel:mcts", ludus.make("tictactoe")).name == "openspiel:mcts:1000"
     assert identify("openspiel:uniform_random", ludus.make("tictactoe")).name == "openspiel:uniform_random"
+
+
+def test_the_python_of_the_page_about_engines_runs(capsys):
+    (code,) = re.findall(r"<!-- run -->\n```python\n(.*?)```", (DOCS / "engines.md").read_text(), re.DOTALL)
+    exec(code, {})
+    assert capsys.readouterr().out.startswith("0.1666")

@@ -21,9 +21,11 @@ from ludus.arena.remote import AgentFailed, RemoteAgent, is_remote
 from ludus.arena.workers import Workers
 from ludus.cli import main
 from ludus.errors import BadAgent, BadOption, Untrusted
+from ludus.protocols.engine import Engine
 
 TICTACTOE = ludus.make("tictactoe")
 ROOT = Path(__file__).parents[3]
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="processes as on Unix")
 ODD = Path(__file__).with_name("odd_engine.py")
 
 
@@ -95,7 +97,7 @@ def test_a_program_that_cannot_play_is_refused_in_one_line(name, message):
 
 
 def test_a_program_that_says_nothing_is_refused(monkeypatch):
-    monkeypatch.setattr(external, "READY_SECONDS", 0.3)
+    monkeypatch.setattr(external, "START_SECONDS", 0.3)
     with pytest.raises(BadAgent, match=r"hung: no answer in 0\.3 s"):
         make_agent(odd("dumb"), TICTACTOE)
 
@@ -305,3 +307,22 @@ def test_the_browser_offers_the_programs_that_its_server_was_started_with(tmp_pa
     for other in (odd("crash"), odd() + ":2s"):
         with pytest.raises(BadAgent, match="the server offers those that it was started with, by --agent"):
             catalogue.make_agent(other, TICTACTOE, 0)
+
+
+def test_the_page_of_the_protocol_names_every_command():
+    page = (ROOT / "docs" / "engine-protocol.md").read_text()
+    words = {
+        *Engine("random", print).commands,
+        "answer",
+        "stop",
+        "quit",
+        "engine",
+        "ready",
+        "refuse",
+        "move",
+        "info",
+        "ask",
+    }
+    assert all(f"`{word}" in page for word in words)
+    keys = {*external.game_json(TICTACTOE), *position_json(TICTACTOE.start()), "protocol", "seconds", "simulations"}
+    assert all(f"`{key}`" in page or f'"{key}"' in page for key in keys)

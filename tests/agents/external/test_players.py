@@ -1,5 +1,6 @@
 """Hive engines, Cachex players and players of general game playing as agents."""
 
+import os
 import shlex
 import sys
 from pathlib import Path
@@ -14,6 +15,7 @@ from ludus.agents.identity import identify
 from ludus.errors import BadAgent
 from tests.protocols.ggp.ggp_help import Puppet, described, raw_server, serving
 
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="processes as on Unix")
 ODD = Path(__file__).with_name("odd_hive.py")
 LUDUS = f"{sys.executable} -c 'import sys; from ludus.cli import main; sys.exit(main())'"
 
@@ -90,7 +92,7 @@ def test_a_hive_engine_is_asked_for_its_own_game_only(tmp_path, game, options, m
 
 
 def test_a_program_that_is_no_hive_engine_is_refused(monkeypatch):
-    monkeypatch.setattr(uhp, "READY_SECONDS", 0.3)
+    monkeypatch.setattr(uhp, "START_SECONDS", 0.3)
     with pytest.raises(BadAgent, match=r"cannot be used: hung: no answer in 0\.3 s"):
         make_agent("uhp:sleep 100", ludus.make("hive"))
 

@@ -16,7 +16,15 @@ from typing import TYPE_CHECKING, Any
 
 from ludus.agents.agent import AgentFault, Choice, player_asked
 from ludus.agents.budget import Budget
-from ludus.agents.external.program import READY_SECONDS, Program, choice_of, command_of, digests_of, shown
+from ludus.agents.external.program import (
+    READY_SECONDS,
+    START_SECONDS,
+    Program,
+    choice_of,
+    command_of,
+    digests_of,
+    shown,
+)
 from ludus.errors import BadAgent
 from ludus.rules import EVERYONE
 
@@ -93,7 +101,7 @@ class EngineAgent:
 
         self._program = Program(self.name, self._command)
         self._send("ludus", {"protocol": PROTOCOL, "version": __version__})
-        self._wait_for("engine")
+        self._wait_for("engine", START_SECONDS)
         self._send("game", game_json(self.game))
         self._wait_for("ready")
         return self._program
@@ -107,12 +115,12 @@ class EngineAgent:
             raise self._program.fault(f"refused: {shown(rest, 200)}")
         return word, rest.strip()
 
-    def _wait_for(self, wanted: str) -> None:
+    def _wait_for(self, wanted: str, seconds: float = READY_SECONDS) -> None:
         """Wait until the program sends this word; other lines are ignored."""
-        until = time.monotonic() + READY_SECONDS
+        until = time.monotonic() + seconds
         while self._hear(until)[0] != wanted:
             if time.monotonic() > until:
-                raise self._program.fault(f"hung: no line {wanted!r} in {READY_SECONDS:g} s")
+                raise self._program.fault(f"hung: no line {wanted!r} in {seconds:g} s")
 
 
 # --- the contents of commands -----------------------------------------------------------------------------------------

@@ -121,9 +121,13 @@ class OpenSpielAgent:
         simulations = limits.simulations if limits.simulations is not None else 2**31 - 1
         timed = {} if limits.seconds is None else {"max_wall_clock_time": limits.seconds}
         evaluator = pyspiel.RandomRolloutEvaluator(self.rollouts, self.seed)
-        return pyspiel.MCTSBot(
-            spiel, evaluator, self.c, simulations, self.memory, self.solve, self.seed, False, **timed
-        )
+        common = spiel, evaluator, self.c, simulations, self.memory, self.solve, self.seed, False
+        try:
+            return pyspiel.MCTSBot(*common, **timed)
+        except TypeError:
+            if not timed:
+                raise
+            raise BadAgent(f"{self.name}: this version of OpenSpiel counts simulations only; give 1000, say") from None
 
 
 def usual_budget(spec: Spec) -> Budget | None:

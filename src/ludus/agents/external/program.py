@@ -31,8 +31,10 @@ if TYPE_CHECKING:
 
 MAX_LINE = 1 << 16
 """Largest line of a program in bytes."""
-READY_SECONDS = 60.0
-"""Seconds in which a program must start, and must answer questions that are no moves."""
+START_SECONDS = 60.0
+"""Seconds from the start of a program to its first answer."""
+READY_SECONDS = 300.0
+"""Seconds for its later answers that are no moves: it may load or compile something for a game."""
 POLL = 0.02
 """Seconds between two checks while a program thinks."""
 END_SECONDS = 0.3

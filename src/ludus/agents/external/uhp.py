@@ -17,7 +17,15 @@ from typing import TYPE_CHECKING
 
 from ludus.agents.agent import AgentFault, Choice, player_asked
 from ludus.agents.budget import Budget
-from ludus.agents.external.program import READY_SECONDS, Program, choice_of, command_of, digests_of, shown
+from ludus.agents.external.program import (
+    READY_SECONDS,
+    START_SECONDS,
+    Program,
+    choice_of,
+    command_of,
+    digests_of,
+    shown,
+)
 from ludus.agents.naming import whole_from_1
 from ludus.errors import BadAgent
 from ludus.games._hive_text import expansions_in, write_game_type
@@ -107,7 +115,7 @@ class UhpAgent:
     def _start(self) -> Program:
         """A program that knows the expansions of the game. It sends the answer to `info` unasked."""
         self._program, self._told = Program(self.name, self._command), None
-        lines = self._answer("info", time.monotonic() + READY_SECONDS)
+        lines = self._answer("info", time.monotonic() + START_SECONDS)
         able = {each.strip().lower() for each in (lines[1] if len(lines) > 1 else "").split(";")}
         for letter in expansions_in(self.game.rules.expansions):
             if EXPANSIONS[letter].lower() not in able:
