@@ -65,4 +65,4 @@ for line in sys.stdin:
         say('info {"value": 7, "line": 5}')
         say("info nonsense")
         say(f'info {{"value": 0.25, "simulations": {os.getpid()}, "line": ["{legal[0]}"]}}')
-        say(f"move {legal[0]}")
+        say(f"move {legal[0]}\nmove {legal[0]}" if mode == "twice" else f"move {legal[0]}")

@@ -151,6 +151,10 @@ def test_a_program_that_fails_loses_the_game_and_the_match_goes_on(workers, mode
         wait_until_ended(first.simulations)  # the number of its process
 
 
+def test_a_line_that_comes_too_late_is_no_answer_to_the_next_question(workers):
+    assert [record.reason for record in played(workers, odd("twice"), "random")] == ["", ""]
+
+
 @pytest.mark.parametrize("mode", ["hang", "chatter"])
 def test_a_program_that_does_not_answer_loses_on_time(mode):
     result = ludus.play_match(TICTACTOE, ["random", odd(mode)], 2, parallel=1, move_limit=0.5)

@@ -188,6 +188,12 @@ def test_a_player_over_http_plays_a_described_game_after_an_opening():
     assert {message.play_clock for message in puppet.heard if hasattr(message, "play_clock")} == {2}
 
 
+def test_a_player_over_http_plays_a_game_of_three_who_move_at_once():
+    with serving(Puppet()) as (address,):
+        result = ludus.play_match(ludus.make("gdl:babel", reasoner=True), [f"ggp:{address}", "random", "random"], 3)
+    assert [record.reason for record in result.games] == [""] * 3
+
+
 @pytest.mark.parametrize(
     ("answer", "reason"),
     [

@@ -55,6 +55,7 @@ class EngineAgent:
         self.seed = seed
         if self._program.is_closed:
             self._program = self._start()
+        self._program.forget()
         self._send("new", {"seed": seed})
         self._wait_for("ready")
 
@@ -70,6 +71,7 @@ class EngineAgent:
             self.new_game(self.seed)
         allowed = self.budget if budget is None else Budget.of(budget)
         began = time.monotonic()
+        self._program.forget()
         self._send("position", {"start": position.history[0].text, "moves": position.played, "player": player})
         self._send("go", go_json(allowed))
         stopped = False

@@ -35,6 +35,8 @@ START_SECONDS = 60.0
 """Seconds from the start of a program to its first answer."""
 READY_SECONDS = 300.0
 """Seconds for its later answers that are no moves: it may load or compile something for a game."""
+MAX_UNASKED = 100_000
+"""Largest number of lines that are dropped before a question."""
 POLL = 0.02
 """Seconds between two checks while a program thinks."""
 END_SECONDS = 0.3
@@ -71,6 +73,14 @@ class Program:
     def say(self, line: str) -> None:
         """Send a line, without waiting."""
         self._child.send(line)
+
+    def forget(self) -> None:
+        """Drop the lines that have arrived: they answer no question that is still to be asked."""
+        with contextlib.suppress(
+            queue.Empty, EOFError, BadMessage
+        ):  # the next question finds out why there are no more
+            for _ in range(MAX_UNASKED):
+                self._child.receive()
 
     def hear(self, until: float = math.inf, on_wait: Callable[[], object] | None = None) -> str:
         """The next line; AgentFault if the program ends, sends too much, or is silent until this time.

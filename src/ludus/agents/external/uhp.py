@@ -125,6 +125,7 @@ class UhpAgent:
         return self._program
 
     def _ask(self, command: str, until: float | None = None) -> list[str]:
+        self._program.forget()
         self._program.say(command)
         return self._answer(command, time.monotonic() + READY_SECONDS if until is None else until)
 
