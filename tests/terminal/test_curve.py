@@ -4,7 +4,8 @@ import math
 
 import pytest
 
-from ludus.terminal.curve import draw_curve, shown, ticks
+from ludus.displays import shown, ticks
+from ludus.terminal.curve import draw_curve
 
 
 def test_a_straight_line():

@@ -8,10 +8,15 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from ludus.displays import html_table
+
 if TYPE_CHECKING:
     from ludus.agents.agent import Choice
     from ludus.game import Position
     from ludus.search.forest import Root
+
+MOST_ROWS = 20
+"""Number of moves that a notebook shows of a snapshot."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +57,7 @@ class Block:
     lengths: Sequence[int] | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Snapshot:
     """The state of a search at one moment. Notation is made when it is first asked for."""
 
@@ -150,12 +155,44 @@ class Snapshot:
             ],
         }
 
+    def __repr__(self) -> str:
+        value = "" if self.value is None else f", value {self.value:+.2f}"
+        return f"<snapshot after {self.simulations:,} simulations: {self.best}{value}>"
+
+    def _repr_html_(self) -> str:
+        """The moves with their figures, most visited first, which a notebook shows: a table for each player."""
+        return "".join(self._table(block) for block in self.blocks)
+
+    def _table(self, block: Block) -> str:
+        moves = self.moves_of(block.player)
+        moves.sort(key=lambda stats: (stats.visits or 0, stats.policy or 0.0), reverse=True)
+        rows = [
+            (
+                stats.move,
+                "" if stats.visits is None else f"{stats.visits:,}",
+                _text(stats.value, "+.3f"),
+                _text(stats.prior, ".1%"),
+                _text(stats.policy, ".1%"),
+                str(stats.length or ""),
+            )
+            for stats in moves[:MOST_ROWS]
+        ]
+        who = self.position.game.player_name(block.player)
+        left_out = f", {len(moves) - MOST_ROWS} more moves" if len(moves) > MOST_ROWS else ""
+        caption = f"{who}: {self.simulations:,} simulations in {self.seconds:.2f} s, value {_text(block.value, '+.3f')}"
+        return html_table(("move", "N", "Q", "P", "policy", "proven in"), rows, caption + left_out)
+
     def _notation(self, player: int, action: int) -> str:
         return self.position.game.write_move(self.position.state, player, action)
 
 
 def _number(numbers: Sequence[float] | None, i: int) -> float | None:
     return None if numbers is None or math.isnan(numbers[i]) else numbers[i]
+
+
+def _text(number: float | None, layout: str) -> str:
+    """A number in a layout of `format`; empty where there is none."""
+    return "" if number is None else format(number, layout)
 
 
 def block_of(root: Root, has_priors: bool) -> Block:

@@ -15,6 +15,7 @@ from ludus.agents.agent import Agent, player_asked
 from ludus.agents.budget import Budget
 from ludus.agents.naming import make_agent, parse
 from ludus.agents.search import Thinking, prepare, think
+from ludus.api.tree import Tree
 from ludus.errors import BadAgent, BadOption
 
 if TYPE_CHECKING:
@@ -84,6 +85,13 @@ class Analysis(Iterator["Snapshot"]):
         self._closed = True
         self.stop()
         self._worker.join()
+
+    def _repr_svg_(self) -> str | None:
+        """The tree of the search so far, which a notebook shows; None if there is none."""
+        try:
+            return Tree(self.agent)._repr_svg_()
+        except BadAgent:
+            return None
 
     def __enter__(self) -> Analysis:
         return self

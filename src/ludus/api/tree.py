@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from ludus.agents.search import SearchAgent
+from ludus.api.tree_picture import draw_tree
 from ludus.errors import BadAgent, LudusError
 from ludus.rules import EVERYONE
 
@@ -76,6 +77,13 @@ class Tree:
         for move in moves:
             node = None if node is None else node.child(move)
         return node
+
+    def __repr__(self) -> str:
+        return f"<tree of {self.agent.name}{', stale' * self.is_stale}>"
+
+    def _repr_svg_(self) -> str | None:
+        """The most visited nodes, which a notebook shows; None if the tree is stale."""
+        return self.root._repr_svg_()
 
     def _read(self, function: Callable[[Forest], Result]) -> Result:
         """Call a function that reads the forest, while no search changes it."""
@@ -236,6 +244,13 @@ class Node:
         if self._content is None:
             self._content = self.tree._read(lambda forest: _Reader(forest, self).content())
         return self._content
+
+    def _repr_svg_(self) -> str | None:
+        """The node and the most visited nodes below it, which a notebook shows; None if the tree is stale."""
+        try:
+            return draw_tree(self)
+        except StaleTree:
+            return None
 
     def __repr__(self) -> str:
         return f"<node {self.index} of {self.tree.agent.name}: {self.position!r}>"

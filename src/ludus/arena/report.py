@@ -13,6 +13,7 @@ from typing import NamedTuple
 from ludus.agents.identity import Identity, labels
 from ludus.arena.ratings import Rating, Ratings, pair_weight
 from ludus.arena.tallies import GameCounts
+from ludus.displays import html_table
 
 ENOUGH_FOR_A_CURVE = 4
 """Number of checkpoints from which a run has a curve."""
@@ -49,7 +50,7 @@ class Curve(NamedTuple):
     ratings: tuple[float, ...]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Standings:
     """The ratings of all agents of a game in a file of results, with everything that a table shows about them."""
 
@@ -126,6 +127,24 @@ class Standings:
         found = self.ratings.advantage
         return found if self.players == 2 and not math.isnan(found[0]) else None
 
+    def __repr__(self) -> str:
+        return f"<ratings of {len(self.rows)} agents in {self.games} games of {self.game}>"
+
+    def _repr_html_(self) -> str:
+        """The table of ratings, which a notebook shows."""
+        rows = [
+            (
+                f"{row.place}. {row.label}",
+                f"{row.rating:.0f}",
+                _end(row.low),
+                _end(row.high),
+                f"{row.games:.0f}",
+                f"{100 * row.score:.0f} %",
+            )
+            for row in self.rows
+        ]
+        return html_table(("agent", "rating", "from", "to", "games", "score"), rows, f"{self.game}: 95 % intervals")
+
     def curves(self) -> list[Curve]:
         """The curve of every run with enough checkpoints among the agents."""
         points: dict[str, list[tuple[int, float]]] = defaultdict(list)
@@ -150,6 +169,11 @@ class Standings:
             for row in self.ratings.rows
             if (self.agents[row.name].checkpoint or 0) == newest[line_of(self.agents[row.name])]
         ]
+
+
+def _end(rating: float) -> str:
+    """The end of an interval; a dash where the games set no bound."""
+    return f"{rating:.0f}" if math.isfinite(rating) else "–"  # noqa: RUF001
 
 
 def line_of(agent: Identity) -> str:

@@ -37,6 +37,7 @@ from ludus.nets.rows import Rows
 from ludus.registry import describe_source, file_name, has_file, remake, runs_code
 from ludus.runs.checksums import Damaged, check_sum, write_sums
 from ludus.runs.config import LARGEST_FILE, Config, with_settings
+from ludus.runs.curves import draw_learning
 from ludus.runs.description import read_description, write_description
 from ludus.runs.files import BadRun, remove, write_bytes, write_whole
 from ludus.runs.log import Log
@@ -308,6 +309,15 @@ class Run:
     def log(self) -> list[dict[str, Any]]:
         """The lines of the log that are whole."""
         return self._log.read()[0]
+
+    # --- in a notebook ------------------------------------------------------------------------------------------------
+
+    def __repr__(self) -> str:
+        return f"<run {self.folder.name} of {self.game.name}>"
+
+    def _repr_svg_(self) -> str | None:
+        """The learning curves, which a notebook shows; None before the first iteration."""
+        return draw_learning(self.log(), f"{self.game.title}: {self.folder.name}") or None
 
 
 @contextlib.contextmanager

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ludus.displays import shown, ticks
+
 DOTS = ((0x40, 0x80), (0x04, 0x20), (0x02, 0x10), (0x01, 0x08))
 """The bit of a braille character for each of its dots, [up, across], counted from the lower left."""
 BLANK = 0x2800
@@ -76,21 +78,3 @@ def _range(values: np.ndarray) -> tuple[float, float]:
     """The least and the greatest value; one below and one above if they are equal."""
     low, high = float(values.min()), float(values.max())
     return (low, high) if high > low else (low - 1, low + 1)
-
-
-def ticks(low: float, high: float, most: int) -> list[float]:
-    """Round numbers from low to high, 1, 2 or 5 times a power of ten apart: two or more, if possible at most `most`."""
-    ten = 10.0 ** math.ceil(math.log10(high - low))
-    inside: list[float] = []
-    for step in (ten * part for ten in (ten, ten / 10, ten / 100) for part in (1, 0.5, 0.2)):
-        numbers = range(math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9) + 1)
-        if len(inside) >= 2 and len(numbers) > most:
-            break
-        inside = [step * number for number in numbers]
-    return inside
-
-
-def shown(value: float, among: Sequence[float]) -> str:
-    """A number with the decimal places that the step between the ticks needs."""
-    step = among[1] - among[0]
-    return f"{value:,.{max(0, -math.floor(math.log10(step) + 1e-9))}f}"
