@@ -69,10 +69,16 @@ def text_at(
 
 
 def html_table(head: Sequence[str], rows: Iterable[Sequence[str]], caption: str = "") -> str:
-    """A table in HTML. The first column is set to the left, the others to the right, as they hold numbers."""
-    body = "".join(f"<tr>{_cells('td', row)}</tr>" for row in rows)
+    """A table in HTML. The first column is set to the left, the others to the right, as they hold numbers.
+
+    Columns that are empty in all rows are left out.
+    """
+    rows = list(rows)
+    kept = [place for place in range(len(head)) if any(row[place] for row in rows)]
+    body = "".join(f"<tr>{_cells('td', [row[place] for place in kept])}</tr>" for row in rows)
     above = f"<caption style='text-align:left'>{escape(caption)}</caption>" if caption else ""
-    return f"<table>{above}<thead><tr>{_cells('th', head)}</tr></thead><tbody>{body}</tbody></table>"
+    top = _cells("th", [head[place] for place in kept])
+    return f"<table>{above}<thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>"
 
 
 def _cells(tag: str, texts: Sequence[str]) -> str:

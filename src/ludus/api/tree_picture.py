@@ -39,7 +39,7 @@ class Box:
     figures: str
     visits: int
     share: float
-    """The fraction of the simulations at the parent that took this move."""
+    """The fraction of the simulations at the parent that went on to this node."""
     depth: int
     children: list[Box] = field(default_factory=list)
     y: float = 0.0
@@ -47,22 +47,17 @@ class Box:
 
 def draw_tree(node: Node) -> str:
     """A node and the most visited nodes below it. The picture has at most MOST_NODES boxes, however large the tree."""
-    game = node.position.game
-    first = Box(node, EVERYONE, _whose_turn(node), f"N {node.visits:,}{_values(node)}", node.visits, 1.0, 0)
+    searcher = node.tree.agent
+    first = Box(node, EVERYONE, _whose_turn(node), _figures_of(node), node.visits, 1.0, 0)
     count = _grow(first)
     rows = _place(first, 0)
-    width = MARGIN * 2 + (WIDTH + GAP_X) * _depth(first) + WIDTH
-    note = f"The {count} most visited nodes. N: simulations, Q: mean result for the player who moves"
-    note += ", P: probability by the network." if node.tree.agent.evaluator is not None else "."
-    width = max(width, 2 * MARGIN + 6 * len(note))
+    note = f"{searcher.name}, the {count} most visited nodes. N: simulations, Q: mean result for the player who moves"
+    note += ", P: probability by the network." if searcher.evaluator is not None else "."
+    width = max(MARGIN * 2 + (WIDTH + GAP_X) * _depth(first) + WIDTH, 2 * MARGIN + 6 * len(note))
     height = HEAD + MARGIN * 2 + rows * (HEIGHT + GAP_Y)
-    parts: list[str] = []
+    parts = [text_at(MARGIN, 18, note, 11, PALE, "start")]
     _draw(first, parts)
-    title = f"{game.title}: search tree of {node.tree.agent.name}"
-    return picture(
-        width, height, title, text_at(MARGIN, 18, note, 11, PALE, "start") + f"<g transform='translate(0 {HEAD})'>"
-        + "".join(parts) + "</g>",
-    )  # fmt: skip
+    return picture(width, height, f"{node.position.game.title}: search tree of {searcher.name}", "".join(parts))
 
 
 # --- which nodes --------------------------------------------------------------------------------------------------
@@ -89,19 +84,34 @@ def _moves(box: Box) -> list[Box]:
     """The moves at a node that simulations took, the most visited first."""
     if box.node is None:
         return []
+    all_visits = max(1, box.node.visits)
     if box.node.to_move == EVERYONE:
         found = [
-            Box(child, EVERYONE, box.node.position.notation(joint), f"N {child.visits + 1:,}{_values(child)}",
-                child.visits + 1, (child.visits + 1) / max(1, box.node.visits), box.depth + 1)
+            Box(
+                child,
+                EVERYONE,
+                box.node.position.notation(joint),
+                _figures_of(child),
+                child.visits,
+                child.visits / all_visits,
+                box.depth + 1,
+            )
             for joint, child in box.node.children.items()
-        ]  # fmt: skip
+        ]
     else:
         found = [
-            Box(edge.child, edge.player, edge.move, _figures(edge), edge.visits,
-                edge.visits / max(1, box.node.visits), box.depth + 1)
+            Box(
+                edge.child,
+                edge.player,
+                edge.move,
+                _figures(edge),
+                edge.visits,
+                edge.visits / all_visits,
+                box.depth + 1,
+            )
             for edge in box.node.edges
             if edge.visits > 0
-        ]  # fmt: skip
+        ]
     return sorted(found, key=lambda each: -each.visits)
 
 
@@ -125,10 +135,11 @@ def _figures(edge: Edge) -> str:
     return f"N {_short(edge.visits)}{value}{prior}"
 
 
-def _values(node: Node) -> str:
-    """The mean result for each player, for a node that no single player's move leads to."""
-    known = [f"{value:+.2f}" for value in node.values if value is not None]
-    return f"  Q {' '.join(known)}" if known else ""
+def _figures_of(node: Node) -> str:
+    """N and the mean result for each player, for a node that no single player's move leads to."""
+    values = " ".join(f"{value:+.2f}" for value in node.values if value is not None)
+    visits = "" if node.position.is_over else f"N {_short(node.visits)}  "
+    return f"{visits}Q {values}" if values else visits
 
 
 def _short(visits: int) -> str:
@@ -141,7 +152,7 @@ def _short(visits: int) -> str:
 def _place(box: Box, row: int) -> int:
     """Give a box and those below it their heights, from `row` on, and return the next free row."""
     if not box.children:
-        box.y = MARGIN + row * (HEIGHT + GAP_Y)
+        box.y = HEAD + MARGIN + row * (HEIGHT + GAP_Y)
         return row + 1
     for child in box.children:
         row = _place(child, row)
