@@ -1,0 +1,61 @@
+"""Execute notebooks from start to end, and keep their output: `python -m tools.notebooks notebooks/*.ipynb`."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+import tempfile
+from pathlib import Path
+
+import nbformat
+from jupyter_client.manager import AsyncKernelManager
+from nbclient import NotebookClient
+
+SECONDS = 1800
+"""Time limit for one cell."""
+COMPILING = re.compile(r"^Compiling .* for this machine, once \.\.\.\n", re.MULTILINE)
+"""Lines that appear only while the cache of machine code is empty."""
+
+
+def execute(path: Path, **variables: str) -> nbformat.NotebookNode:
+    """A notebook with the output of a new kernel, which runs in an empty folder with these environment variables.
+
+    CellExecutionError if a cell fails. The kernel listens on sockets in the file system, not on a port, where the
+    platform has them. Settings and history of Jupyter and IPython are not used.
+    """
+    book = nbformat.read(path, as_version=4)
+    with tempfile.TemporaryDirectory() as folder:
+        own = dict.fromkeys(("IPYTHONDIR", "JUPYTER_CONFIG_DIR", "JUPYTER_RUNTIME_DIR"), folder)
+        manager = AsyncKernelManager(
+            kernel_name="python3",
+            transport="tcp" if os.name == "nt" else "ipc",
+            connection_file=f"{folder}/kernel.json",
+        )
+        client = NotebookClient(
+            book, km=manager, timeout=SECONDS, record_timing=False, resources={"metadata": {"path": folder}}
+        )
+        client.execute(env={**os.environ, **own, **variables})
+    book.metadata["language_info"] = {"name": "python"}
+    for cell in book.cells:
+        if cell.cell_type == "code":
+            cell.outputs = _without_compiling(cell.outputs)
+    return book
+
+
+def _without_compiling(outputs: list[nbformat.NotebookNode]) -> list[nbformat.NotebookNode]:
+    """The outputs without the lines that say that something is compiled."""
+    kept = []
+    for output in outputs:
+        if output.output_type == "stream" and output.name == "stderr":
+            output.text = COMPILING.sub("", output.text)
+            if not output.text:
+                continue
+        kept.append(output)
+    return kept
+
+
+if __name__ == "__main__":
+    for name in sys.argv[1:]:
+        print(f"executing {name} ...", flush=True)
+        nbformat.write(execute(Path(name)), name)
