@@ -82,7 +82,7 @@ class Tree:
         return f"<tree of {self.agent.name}{', stale' * self.is_stale}>"
 
     def _repr_svg_(self) -> str | None:
-        """The most visited nodes, which a notebook shows; None if the tree is stale."""
+        """The most visited nodes, which a notebook shows; None if the tree is stale and was not read before."""
         return self.root._repr_svg_()
 
     def _read(self, function: Callable[[Forest], Result]) -> Result:
@@ -246,7 +246,7 @@ class Node:
         return self._content
 
     def _repr_svg_(self) -> str | None:
-        """The node and the most visited nodes below it, which a notebook shows; None if the tree is stale."""
+        """The node and the most visited nodes below it, which a notebook shows; None if the tree is stale and was not read before."""
         try:
             return draw_tree(self)
         except StaleTree:
