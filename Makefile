@@ -5,7 +5,7 @@ OLDEST_PYTHON ?= python3.11
 MINUTES ?= 10
 BIN := .venv/bin
 
-.PHONY: help setup browser test test-slow test-oldest fuzz lint format demo oracles screenshots clean
+.PHONY: help setup browser test test-slow test-oldest fuzz lint format demo oracles screenshots notebooks clean
 
 help:
 	@echo "make setup     the virtual environment .venv, with Ludus in it"
@@ -15,6 +15,7 @@ help:
 	@echo "make fuzz      mutated command lines and inputs for ten minutes, or MINUTES=60; failures print how to repeat them"
 	@echo "make demo      Connect-4 learned from nothing in five minutes, then two matches and the learning curve"
 	@echo "make screenshots  pictures of the page in build/screenshots: each game, light and dark, desktop and phone"
+	@echo "make notebooks  execute the notebooks again and keep their output, in about a quarter of an hour"
 	@echo "make oracles   install OpenSpiel and BitBully: what some tests compare with, skipped without them"
 	@echo "make browser   install Chromium for the tests of the page, if it is missing (as root)"
 	@echo "make lint      format, lint and types only"
@@ -71,6 +72,9 @@ demo: .venv/.ready
 
 screenshots: .venv/.ready
 	$(BIN)/python tools/screenshots.py
+
+notebooks: .venv/.ready
+	$(BIN)/python -m tools.notebooks notebooks/*.ipynb
 
 clean:
 	rm -rf .venv .venv-oldest build dist src/*.egg-info

@@ -246,7 +246,10 @@ class Node:
         return self._content
 
     def _repr_svg_(self) -> str | None:
-        """The node and the most visited nodes below it, which a notebook shows; None if the tree is stale and was not read before."""
+        """The node and the most visited nodes below it, which a notebook shows.
+
+        None if the tree is stale and the nodes were not read before.
+        """
         try:
             return draw_tree(self)
         except StaleTree:
