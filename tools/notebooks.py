@@ -9,8 +9,8 @@ import tempfile
 from pathlib import Path
 
 import nbformat
-from jupyter_client.manager import AsyncKernelManager
 from nbclient import NotebookClient
+from traitlets.config import Config
 
 SECONDS = 1800
 """Time limit for one cell."""
@@ -27,13 +27,13 @@ def execute(path: Path, **variables: str) -> nbformat.NotebookNode:
     book = nbformat.read(path, as_version=4)
     with tempfile.TemporaryDirectory() as folder:
         own = dict.fromkeys(("IPYTHONDIR", "JUPYTER_CONFIG_DIR", "JUPYTER_RUNTIME_DIR"), folder)
-        manager = AsyncKernelManager(
-            kernel_name="python3",
-            transport="tcp" if os.name == "nt" else "ipc",
-            connection_file=f"{folder}/kernel.json",
-        )
+        kernel = {"transport": "tcp" if os.name == "nt" else "ipc", "connection_file": f"{folder}/kernel.json"}
         client = NotebookClient(
-            book, km=manager, timeout=SECONDS, record_timing=False, resources={"metadata": {"path": folder}}
+            book,
+            config=Config({"ConnectionFileMixin": kernel}),
+            timeout=SECONDS,
+            record_timing=False,
+            resources={"metadata": {"path": folder}},
         )
         client.execute(env={**os.environ, **own, **variables})
     book.metadata["language_info"] = {"name": "python"}
