@@ -76,7 +76,7 @@ def html_table(head: Sequence[str], rows: Iterable[Sequence[str]], caption: str 
     rows = list(rows)
     kept = [place for place in range(len(head)) if any(row[place] for row in rows)]
     body = "".join(f"<tr>{_cells('td', [row[place] for place in kept])}</tr>" for row in rows)
-    above = f"<caption style='text-align:left'>{escape(caption)}</caption>" if caption else ""
+    above = f"<caption style='text-align:left;white-space:nowrap'>{escape(caption)}</caption>" if caption else ""
     top = _cells("th", [head[place] for place in kept])
     return f"<table>{above}<thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>"
 

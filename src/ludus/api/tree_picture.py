@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import heapq
+import itertools
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from ludus.board import PAINTS
 from ludus.displays import picture, text_at
 from ludus.rules import EVERYONE
 
@@ -18,11 +20,11 @@ MOST_CHILDREN = 5
 """Number of moves that are drawn of one node."""
 DEEPEST = 5
 """Number of plies that are drawn below the first node."""
-WIDTH, HEIGHT, GAP_X, GAP_Y, MARGIN, HEAD = 132, 34, 36, 8, 12, 24
+WIDTH, HEIGHT, GAP_X, GAP_Y, MARGIN, HEAD = 140, 34, 32, 8, 12, 24
 """Size of a box, distances between boxes, and the margins of the picture, in pixels."""
 LONGEST = 18
 """Characters of a move that fit into a box."""
-STRIPES = ("#3b6ea8", "#c8553d", "#4f9d69", "#8d6cab", "#c99a2e", "#3fa3a8")
+STRIPES = tuple(PAINTS[name] for name in ("red", "yellow", "blue", "green", "purple", "orange"))
 """A colour for each player; more players use them again."""
 BOX, EDGE, LINK, INK, PALE = "#f7f5f0", "#b9b19c", "#9aa7b8", "#2b2d33", "#77715f"
 
@@ -49,9 +51,9 @@ def draw_tree(node: Node) -> str:
     """A node and the most visited nodes below it. The picture has at most MOST_NODES boxes, however large the tree."""
     searcher = node.tree.agent
     first = Box(node, EVERYONE, _whose_turn(node), _figures_of(node), node.visits, 1.0, 0)
-    count = _grow(first)
+    _grow(first)
     rows = _place(first, 0)
-    note = f"{searcher.name}, the {count} most visited nodes. N: simulations, Q: mean result for the player who moves"
+    note = f"{searcher.name}: the most visited nodes. N: simulations, Q: mean result for the player who moves"
     note += ", P: probability by the network." if searcher.evaluator is not None else "."
     width = max(MARGIN * 2 + (WIDTH + GAP_X) * _depth(first) + WIDTH, 2 * MARGIN + 6 * len(note))
     height = HEAD + MARGIN * 2 + rows * (HEIGHT + GAP_Y)
@@ -63,25 +65,28 @@ def draw_tree(node: Node) -> str:
 # --- which nodes --------------------------------------------------------------------------------------------------
 
 
-def _grow(first: Box) -> int:
-    """Add boxes below the first one, the most visited nodes first, and return the number of all boxes."""
-    count = 0
-    waiting: list[tuple[int, int, Box, Box | None]] = [(-first.visits, 0, first, None)]
-    asked = 0
+def _grow(first: Box) -> None:
+    """Add the moves of the first node, then the most visited nodes below, MOST_NODES in all."""
+    first.children = _moves(first)[:MOST_CHILDREN]
+    count = 1 + len(first.children)
+    order = itertools.count()  # of two nodes with equal visits, the one found first is taken
+    waiting = [(-below.visits, next(order), below, box) for box in first.children for below in _below(box)]
+    heapq.heapify(waiting)
     while waiting and count < MOST_NODES:
         _, _, box, parent = heapq.heappop(waiting)
+        parent.children.append(box)
         count += 1
-        if parent is not None:
-            parent.children.append(box)
-        if box.depth < DEEPEST:
-            for below in _moves(box)[:MOST_CHILDREN]:
-                asked += 1
-                heapq.heappush(waiting, (-below.visits, asked, below, box))
-    return count
+        for below in _below(box):
+            heapq.heappush(waiting, (-below.visits, next(order), below, box))
+
+
+def _below(box: Box) -> list[Box]:
+    """The nodes below a box that may be drawn."""
+    return _moves(box)[:MOST_CHILDREN] if box.depth < DEEPEST else []
 
 
 def _moves(box: Box) -> list[Box]:
-    """The moves at a node that simulations took, the most visited first."""
+    """The moves at a node that simulations took, the most visited first; of those with equal visits, the best first."""
     if box.node is None:
         return []
     all_visits = max(1, box.node.visits)
@@ -109,7 +114,7 @@ def _moves(box: Box) -> list[Box]:
                 edge.visits / all_visits,
                 box.depth + 1,
             )
-            for edge in box.node.edges
+            for edge in sorted(box.node.edges, key=lambda edge: -edge.assumed_value)
             if edge.visits > 0
         ]
     return sorted(found, key=lambda each: -each.visits)
