@@ -39,17 +39,21 @@ def execute(path: Path, **variables: str) -> nbformat.NotebookNode:
     book.metadata["language_info"] = {"name": "python"}
     for cell in book.cells:
         if cell.cell_type == "code":
-            cell.outputs = _without_compiling(cell.outputs)
+            cell.outputs = _tidy(cell.outputs)
     return book
 
 
-def _without_compiling(outputs: list[nbformat.NotebookNode]) -> list[nbformat.NotebookNode]:
-    """The outputs without the lines that say that something is compiled."""
-    kept = []
+def _tidy(outputs: list[nbformat.NotebookNode]) -> list[nbformat.NotebookNode]:
+    """The outputs with texts that belong together joined, without the lines that say that something is compiled."""
+    kept: list[nbformat.NotebookNode] = []
     for output in outputs:
-        if output.output_type == "stream" and output.name == "stderr":
-            output.text = COMPILING.sub("", output.text)
+        if output.output_type == "stream":
+            if output.name == "stderr":
+                output.text = COMPILING.sub("", output.text)
             if not output.text:
+                continue
+            if kept and kept[-1].output_type == "stream" and kept[-1].name == output.name:
+                kept[-1].text += output.text
                 continue
         kept.append(output)
     return kept
