@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from rich.live import Live
 
+from ludus.cluster.events import ActorLost, ClusterChanged
 from ludus.registry import runs_code
 from ludus.runs.config import Config
+from ludus.terminal.cluster import cluster_line
 from ludus.terminal.interrupt import ctrl_c_stops
 from ludus.terminal.show import describe, new_table, print_table, terminal, typed
 from ludus.terminal.trust import with_trust
@@ -93,6 +95,8 @@ class TrainingView:
         elif isinstance(event, Resumed):
             spent = clock(event.seconds)
             print(f"Going on from iteration {event.iteration}: {event.rows:,} rows, {spent} of training")
+        elif isinstance(event, ClusterChanged | ActorLost):
+            print(cluster_line(event), flush=True)
         elif isinstance(event, IterationDone):
             self._show_iteration(event)
         elif isinstance(event, Evaluated):

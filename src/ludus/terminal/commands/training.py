@@ -10,6 +10,7 @@ from ludus.errors import BadOption
 from ludus.options import split_assignment
 from ludus.terminal.commands.app import app
 from ludus.terminal.commands.arguments import (
+    Cluster,
     Options,
     Trust,
     make_game,
@@ -47,6 +48,13 @@ def train(
     ] = None,
     settings: Annotated[bool, typer.Option("--settings", help="List all settings with their defaults.")] = False,
     tensorboard: Annotated[bool, typer.Option("--tensorboard", help="Write the log for TensorBoard as well.")] = False,
+    cluster: Cluster = None,
+    lockstep: Annotated[
+        bool,
+        typer.Option(
+            "--lockstep", help="With --cluster: repeat the weights of one machine exactly; nodes wait for each other."
+        ),
+    ] = False,
     option: Options = None,
     trust: Trust = False,
 ) -> None:
@@ -60,6 +68,7 @@ def train(
       ludus train --resume runs/connect4-20261115-101500 --minutes 30
       ludus train connect4 --option rows=4 --option columns=5 --set size_free=yes --run runs/small
       ludus train connect4 --from runs/small
+      ludus train connect4 --cluster auto
     """
     from ludus.terminal.training import run_training, show_settings
 
@@ -78,6 +87,8 @@ def train(
         settings=read_settings(set or []),
         start=start,
         trust=trust,
+        cluster=cluster,
+        lockstep=lockstep,
     )
 
 

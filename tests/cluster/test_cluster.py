@@ -1,0 +1,209 @@
+"""Training and matches on a cluster of several nodes on this machine, some of which are killed.
+
+All tests share one cluster, which listens on the loopback address only. Each starts with the two nodes `north` and
+`south` of one core each; the node of this process has no cores.
+"""
+
+import os
+import threading
+
+import numpy as np
+import pytest
+
+import ludus
+from ludus.cluster.connection import connect
+from ludus.cluster.events import ActorLost, ClusterChanged
+from ludus.runs.config import Config, with_settings
+from ludus.runs.run import Run
+from ludus.training import preflight
+from ludus.training.cluster_play import ClusterSelfPlay
+from ludus.training.events import IterationDone
+from ludus.training.joining import Joined
+from ludus.training.trainer import Trainer
+from tests.own_games import HEAP, HELPER
+from tests.training.small import QUICK, SMALL
+
+pytest.importorskip("ray", reason="a cluster needs Ray: pip install 'ludus[cluster]'")
+from ray.cluster_utils import Cluster
+
+LIMIT = 60.0
+"""Seconds after which an event that does not happen fails a test."""
+
+
+class Nodes:
+    """The cluster, and its nodes of one core by name."""
+
+    def __init__(self):
+        self.cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 0, **LOCAL})
+        self.nodes = {}
+
+    def add(self, name):
+        self.nodes[name] = self.cluster.add_node(num_cpus=1, **LOCAL)
+
+    def kill(self, name):
+        """Kill all processes of a node, without a warning."""
+        self.cluster.remove_node(self.nodes.pop(name), allow_graceful=False)
+
+    def restore(self):
+        for name in ("north", "south"):
+            if name not in self.nodes:
+                self.add(name)
+
+
+LOCAL = {"node_ip_address": "127.0.0.1", "include_dashboard": False, "object_store_memory": 80 << 20}
+
+
+@pytest.fixture(scope="module")
+def all_nodes():
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    made = Nodes()
+    made.restore()
+    with connect(made.cluster.address) as made.connection:
+        yield made
+    made.cluster.shutdown()
+
+
+@pytest.fixture
+def nodes(all_nodes, monkeypatch):
+    monkeypatch.setattr(preflight, "SECONDS", 0.1)
+    all_nodes.restore()
+    return all_nodes
+
+
+def new_run(folder, **settings):
+    config = with_settings(Config(), {**SMALL, "rating_games": 0, **settings})
+    return Run.create(folder, ludus.make("tictactoe"), config)
+
+
+def weights(trainer):
+    return [tensor.detach().numpy().tobytes() for tensor in trainer.gate.best.state_dict().values()]
+
+
+def test_in_lockstep_a_killed_node_changes_nothing(nodes, tmp_path):
+    local = Trainer(new_run(tmp_path / "local", workers=3))
+    for _ in range(3):
+        local.iterate()
+    events = []
+    joined = Joined(nodes.connection, lockstep=True, emit=events.append)
+    trainer = Trainer(new_run(tmp_path / "cluster", workers=3), joined.make_selfplay)
+    trainer.iterate()
+    victim = nodes.nodes["north"].unique_id
+
+    def kill_at_work():
+        """Kill a node as soon as it plays for the second iteration."""
+        fleet, finished = trainer.selfplay.fleet, threading.Event()
+        while not any(member.jobs for member in list(fleet.members) if member.slot.node == victim):
+            finished.wait(0.01)
+        nodes.kill("north")
+
+    killer = threading.Thread(target=kill_at_work)
+    killer.start()
+    trainer.iterate()
+    killer.join()
+    trainer.save()
+    trainer.close()
+    assert any(isinstance(event, ActorLost) for event in events)
+    resumed = Trainer(Run.open(tmp_path / "cluster"))  # on this machine alone
+    resumed.restore(2)
+    resumed.iterate()
+    assert weights(resumed) == weights(local)
+    assert (resumed.games, resumed.window.total) == (local.games, local.window.total)
+
+
+def test_a_training_goes_on_while_nodes_die_and_join(nodes, tmp_path):
+    events, at_work = [], []
+
+    def listen(event):
+        events.append(event)
+        if isinstance(event, IterationDone):
+            at_work.append(nodes.connection.nodes())
+            if event.report.iteration == 1:
+                nodes.kill("north")
+                nodes.kill("south")
+                nodes.add("west")
+
+    settings = {**QUICK, "rating_games": 0, "iteration_rows": 256}
+    run = ludus.train(
+        "tictactoe",
+        steps=40,
+        run=tmp_path / "run",
+        settings=settings,
+        cluster=nodes.cluster.address,
+        on_event=listen,
+    )
+    log = run.log()
+    assert log[-1]["steps"] >= 40
+    assert len({event.node for event in events if isinstance(event, ActorLost)}) >= 1
+    assert ClusterChanged(nodes=1, actors=1, threads=1, gpus=0) in events
+    stored = [np.load(run.folder / "games" / f"{each:06d}.npz")["players"].size for each in range(1, len(log) + 1)]
+    assert np.cumsum(stored).tolist() == [line["rows"] for line in log]
+    assert all(line["simulations_per_second"] > 0 for line in log)
+    plies = sum(
+        line["plies"] * (line["games"] - before)
+        for line, before in zip(log, [0, *(x["games"] for x in log)], strict=False)
+    )
+    assert log[-1]["rows"] <= plies + 1e-3 * plies  # a row for each ply after the opening, and none twice
+
+
+def test_a_run_of_a_cluster_is_resumed_with_the_rows_that_were_waiting(nodes, tmp_path):
+    run = new_run(tmp_path / "run")
+    joined = Joined(nodes.connection, lockstep=False, emit=lambda event: None)
+    trainer = Trainer(run, joined.make_selfplay)
+    trainer.iterate()
+    selfplay = trainer.selfplay
+    assert isinstance(selfplay, ClusterSelfPlay)
+    arrived = threading.Event()
+    while not selfplay.inbox:
+        arrived.wait(0.01)
+    trainer.close()
+    trainer.save()
+    waiting = sum(len(played.rows) for played in selfplay.inbox)
+    assert selfplay.batches + selfplay.lost + len(selfplay.open) == selfplay.jobs
+    again = Trainer(Run.open(run.folder), joined.make_selfplay)
+    again.restore(1)
+    (restored,) = again.selfplay.inbox
+    assert len(restored.rows) == waiting > 0
+    assert restored.counts.games == sum(played.counts.games for played in selfplay.inbox)
+    assert (again.selfplay.batches, again.selfplay.actors) == (selfplay.batches, selfplay.fleet.next_number)
+    first = again.selfplay.play(1, 8)
+    assert first.rows.states.tobytes()[: restored.rows.states.nbytes] == restored.rows.states.tobytes()
+    again.close()
+    elsewhere = Trainer(Run.open(run.folder))  # on this machine, with new games
+    elsewhere.restore(1)
+    assert elsewhere.iterate().iteration == 2
+
+
+def test_a_match_on_the_cluster_is_the_match_of_one_machine(nodes, tmp_path):
+    (tmp_path / "heap.py").write_text(HEAP)
+    (tmp_path / "amounts.py").write_text(HELPER)
+    game = ludus.make(tmp_path / "heap.py", heap=15)
+    here = ludus.play_match(
+        game, ["random", "greedy"] if game.has_heuristic else ["random", "random"], 8, 5, parallel=1
+    )
+    for name in ("heap.py", "amounts.py"):
+        (tmp_path / name).unlink()  # nodes get the game from this process
+    killed = []
+
+    def kill_one(event):
+        if type(event).__name__ == "GameEnded" and not killed:
+            killed.append(True)
+            nodes.kill("south")
+
+    there = ludus.play_match(game, here.labels, 8, 5, cluster=nodes.cluster.address, on_event=kill_one)
+    assert there.ending == "finished"
+    assert [there.tally(i) for i in (0, 1)] == [here.tally(i) for i in (0, 1)]
+
+
+def test_the_arena_sends_checkpoints_to_the_nodes(nodes, run_that_plays, tmp_path):
+    run_that_plays(1)
+    run = run_that_plays(2)
+    standings = ludus.rate(
+        [run],
+        games=4,
+        simulations=4,
+        every=1,
+        parallel=2,
+        results=tmp_path / "results.sqlite",
+        cluster=nodes.cluster.address,
+    )
+    assert sum(row.games for row in standings.rows) == 8
