@@ -2,12 +2,11 @@
 
 import pytest
 
-from ludus.cluster import connection, fleet
-from ludus.cluster.connection import ClusterFailed, connect
+from ludus.cluster import fleet
+from ludus.cluster.connection import ClusterFailed
 from ludus.cluster.events import ActorLost, ClusterChanged
 from ludus.cluster.fleet import Fleet
 from ludus.cluster.placement import Node, place_single_threads
-from ludus.errors import BadOption
 
 
 class RayError(Exception):
@@ -181,53 +180,3 @@ def test_closing_ends_all_actors(cluster):
     handles = [member.handle for member in crew.members]
     crew.close()
     assert cluster.ray.killed == handles
-
-
-# --- connecting -------------------------------------------------------------------------------------------------------
-
-
-class FakeInit:
-    """Stands for the package ray where no cluster runs."""
-
-    def __init__(self):
-        self.started = []
-
-    def is_initialized(self):
-        return False
-
-    def init(self, address, **options):
-        if address != "local":
-            raise ConnectionError("could not find any running Ray instance")
-        self.started.append(options)
-
-    def shutdown(self):
-        self.started.append("shutdown")
-
-
-def test_a_ray_of_this_machine_alone_is_reachable_from_this_machine_only(monkeypatch):
-    ray = FakeInit()
-    monkeypatch.setattr(connection, "import_ray", lambda: ray)
-    with connect("auto"):
-        assert ray.started[0]["_node_ip_address"] == "127.0.0.1"
-        assert ray.started[0]["include_dashboard"] is False
-    assert ray.started[1] == "shutdown"
-
-
-def test_an_address_without_a_cluster_is_one_line(monkeypatch):
-    monkeypatch.setattr(connection, "import_ray", FakeInit)
-    with (
-        pytest.raises(BadOption, match=r"no Ray cluster can be used at 10.0.0.1:6379 \(could not find"),
-        connect("10.0.0.1:6379"),
-    ):
-        pass
-    with pytest.raises(BadOption, match="Ray's client is not supported"), connect("ray://10.0.0.1:10001"):
-        pass
-
-
-def test_without_ray_one_line_says_what_to_install(monkeypatch):
-    def missing(name):
-        raise ImportError(name)
-
-    monkeypatch.setattr(connection.importlib, "import_module", missing)
-    with pytest.raises(BadOption, match=r"pip install 'ludus\[cluster\]'"), connect("auto"):
-        pass

@@ -6,7 +6,10 @@ import contextlib
 import importlib
 import logging
 import os
+import socket
+import tempfile
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 from ludus.cluster.placement import Node
@@ -17,6 +20,8 @@ AUTO = "auto"
 OBJECT_STORE = 512 << 20
 """Bytes of shared memory for objects of a Ray that Ludus starts itself."""
 LOOPBACK = "127.0.0.1"
+CONNECT_LIMIT = 5.0
+"""Seconds within which a cluster must accept a connection."""
 
 
 class ClusterFailed(LudusError):
@@ -69,27 +74,79 @@ def connect(address: str = AUTO) -> Iterator[Connection]:
     A connection that the program has made before is used, and left as it is.
     """
     ray = import_ray()
-    if address.startswith("ray://"):
-        raise BadOption(f"{address}: Ray's client is not supported; run the command on a node, with HOST:PORT or auto")
     if ray.is_initialized():
         yield Connection(ray)
         return
     quiet: dict[str, Any] = {"logging_level": logging.ERROR, "log_to_driver": False, "namespace": "ludus"}
-    try:
-        ray.init(address=address, **quiet)
-    except (ConnectionError, ValueError, RuntimeError) as error:
-        if address != AUTO:
-            why = (str(error).strip() or type(error).__name__).splitlines()[0]
-            hint = "ray start --head starts a cluster, and --cluster auto uses this machine alone"
-            raise BadOption(f"no Ray cluster can be used at {address} ({why}); {hint}") from None
-        ray.init(
-            address="local",
-            include_dashboard=False,
-            object_store_memory=OBJECT_STORE,
-            _node_ip_address=LOOPBACK,
-            **quiet,
-        )
+    found = running_address() if address == AUTO else checked_address(address)
+    if found is None:
+        alone = {"include_dashboard": False, "object_store_memory": OBJECT_STORE, "_node_ip_address": LOOPBACK}
+        with _staying_on_loopback():
+            ray.init(address="local", **alone, **quiet)
+    else:
+        with _staying_on_loopback() if _is_loopback(found) else contextlib.nullcontext():
+            try:
+                ray.init(address=found, **quiet)
+            except (ConnectionError, ValueError, RuntimeError) as error:
+                why = (str(error).strip() or type(error).__name__).splitlines()[0]
+                raise BadOption(f"the Ray cluster at {found} cannot be used: {why}") from None
     try:
         yield Connection(ray)
     finally:
         ray.shutdown()
+
+
+def checked_address(address: str) -> str:
+    """An address HOST:PORT that a user gave; BadOption unless something answers there."""
+    host, colon, port = address.rpartition(":")
+    if not colon or not host or not port.isdecimal() or "/" in host:
+        raise BadOption(f"--cluster takes auto, or the address HOST:PORT of a Ray cluster, not {address!r}")
+    if not _answers(address):
+        hint = "ray start --head starts a cluster, and --cluster auto uses this machine alone"
+        raise BadOption(f"nothing answers at {address}; {hint}")
+    return address
+
+
+def running_address() -> str | None:
+    """The address of the cluster that this user has started with `ray start` on this machine, or of $RAY_ADDRESS."""
+    given = os.environ.get("RAY_ADDRESS")
+    if given:
+        return checked_address(given)
+    file = Path(os.environ.get("RAY_TMPDIR") or tempfile.gettempdir()) / "ray" / "ray_current_cluster"
+    if not file.is_file() or (hasattr(os, "getuid") and file.stat().st_uid != os.getuid()):
+        return None
+    address = file.read_text().strip()
+    return address if _answers(address) else None
+
+
+def _answers(address: str) -> bool:
+    """True if a program listens at HOST:PORT. Ray itself would try for minutes."""
+    host, _, port = address.rpartition(":")
+    try:
+        with socket.create_connection((host.strip("[]"), int(port)), CONNECT_LIMIT):
+            return True
+    except (OSError, ValueError, OverflowError):
+        return False
+
+
+def _is_loopback(address: str) -> bool:
+    host = address.rpartition(":")[0].strip("[]")
+    return host == "localhost" or host.startswith("127.") or host == "::1"
+
+
+@contextlib.contextmanager
+def _staying_on_loopback() -> Iterator[None]:
+    """Ray replaces 127.0.0.1 by an address that other machines can reach, except where it supports no clusters, as on
+    macOS and Windows. In this block, and in the processes started in it, it takes this machine for one of those."""
+    constants = importlib.import_module("ray._private.ray_constants")
+    before, variable = constants.ENABLE_RAY_CLUSTER, constants.ENABLE_RAY_CLUSTERS_ENV_VAR
+    given = os.environ.get(variable)
+    constants.ENABLE_RAY_CLUSTER, os.environ[variable] = False, "0"
+    try:
+        yield
+    finally:
+        constants.ENABLE_RAY_CLUSTER = before
+        if given is None:
+            del os.environ[variable]
+        else:
+            os.environ[variable] = given
