@@ -1,11 +1,10 @@
 """Training and matches on a cluster of several nodes on this machine, some of which are killed.
 
-All tests share one cluster, which listens on the loopback address only. Each starts with the two nodes `north` and
-`south` of one core each; the node of this process has no cores.
+All tests share one cluster, which listens on the loopback address only. Each test starts with two nodes of one core:
+the node of this process, and `south`.
 """
 
 import os
-import threading
 
 import numpy as np
 import pytest
@@ -31,10 +30,10 @@ LIMIT = 60.0
 
 
 class Nodes:
-    """The cluster, and its nodes of one core by name."""
+    """The cluster, and its nodes by name, without the one of this process."""
 
     def __init__(self):
-        self.cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 0, **LOCAL})
+        self.cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, **LOCAL})
         self.nodes = {}
 
     def add(self, name):
@@ -45,9 +44,8 @@ class Nodes:
         self.cluster.remove_node(self.nodes.pop(name), allow_graceful=False)
 
     def restore(self):
-        for name in ("north", "south"):
-            if name not in self.nodes:
-                self.add(name)
+        if "south" not in self.nodes:
+            self.add("south")
 
 
 LOCAL = {"node_ip_address": "127.0.0.1", "include_dashboard": False, "object_store_memory": 80 << 20}
@@ -87,19 +85,18 @@ def test_in_lockstep_a_killed_node_changes_nothing(nodes, tmp_path):
     joined = Joined(nodes.connection, lockstep=True, emit=events.append)
     trainer = Trainer(new_run(tmp_path / "cluster", workers=3), joined.make_selfplay)
     trainer.iterate()
-    victim = nodes.nodes["north"].unique_id
+    fleet, submit = trainer.selfplay.fleet, trainer.selfplay.fleet.submit
 
-    def kill_at_work():
-        """Kill a node as soon as it plays for the second iteration."""
-        fleet, finished = trainer.selfplay.fleet, threading.Event()
-        while not any(member.jobs for member in list(fleet.members) if member.slot.node == victim):
-            finished.wait(0.01)
-        nodes.kill("north")
+    def submit_to_the_dead(member, *job):
+        if member.slot.node == victim and "south" in nodes.nodes:
+            nodes.kill("south")
+        submit(member, *job)
 
-    killer = threading.Thread(target=kill_at_work)
-    killer.start()
+    victim = nodes.nodes["south"].node_id
+    assert victim in [member.slot.node for member in fleet.members]
+    fleet.submit = submit_to_the_dead
     trainer.iterate()
-    killer.join()
+    assert "south" not in nodes.nodes
     trainer.save()
     trainer.close()
     assert any(isinstance(event, ActorLost) for event in events)
@@ -111,16 +108,13 @@ def test_in_lockstep_a_killed_node_changes_nothing(nodes, tmp_path):
 
 
 def test_a_training_goes_on_while_nodes_die_and_join(nodes, tmp_path):
-    events, at_work = [], []
+    events = []
 
     def listen(event):
         events.append(event)
-        if isinstance(event, IterationDone):
-            at_work.append(nodes.connection.nodes())
-            if event.report.iteration == 1:
-                nodes.kill("north")
-                nodes.kill("south")
-                nodes.add("west")
+        if isinstance(event, IterationDone) and event.report.iteration == 1:
+            nodes.kill("south")
+            nodes.add("west")
 
     settings = {**QUICK, "rating_games": 0, "iteration_rows": 256}
     run = ludus.train(
@@ -152,9 +146,8 @@ def test_a_run_of_a_cluster_is_resumed_with_the_rows_that_were_waiting(nodes, tm
     trainer.iterate()
     selfplay = trainer.selfplay
     assert isinstance(selfplay, ClusterSelfPlay)
-    arrived = threading.Event()
-    while not selfplay.inbox:
-        arrived.wait(0.01)
+    with selfplay.lock:
+        assert selfplay.lock.wait_for(lambda: selfplay.inbox, LIMIT)
     trainer.close()
     trainer.save()
     waiting = sum(len(played.rows) for played in selfplay.inbox)
