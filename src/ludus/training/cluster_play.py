@@ -109,6 +109,7 @@ class ClusterSelfPlay:
                 self.fleet = Fleet(self.connection, Player, self.arguments, self._place, self.actors)
                 self.thread = threading.Thread(target=self._run, args=(self.fleet,), name="ludus cluster", daemon=True)
                 self.thread.start()
+            self._tell_events()
             while self._rows_waiting() < rows and not stop.is_set() and self.failure is None:
                 self.lock.wait(POLL)
                 self._tell_events()
