@@ -86,10 +86,12 @@ def connect(address: str = AUTO) -> Iterator[Connection]:
     else:
         with _staying_on_loopback() if _is_loopback(found) else contextlib.nullcontext():
             try:
-                ray.init(address=found, **quiet)
-            except (ConnectionError, ValueError, RuntimeError) as error:
+                # For `auto`, Ray sends this user's token by itself; never to an address, which may be anyone's.
+                ray.init(address=address, **quiet)
+            except (ConnectionError, ValueError, RuntimeError, ray.exceptions.RayError) as error:
                 why = (str(error).strip() or type(error).__name__).splitlines()[0]
-                raise BadOption(f"the Ray cluster at {found} cannot be used: {why}") from None
+                hint = "if it asks for a token, set RAY_AUTH_MODE=token (docs/cluster.md)"
+                raise BadOption(f"the Ray cluster at {found} cannot be used: {why}; {hint}") from None
     try:
         yield Connection(ray)
     finally:
