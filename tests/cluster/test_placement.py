@@ -4,6 +4,7 @@ import pytest
 
 from ludus.cluster.placement import MOST_THREADS, Node, Slot, place_selfplay, place_single_threads
 from ludus.training.cluster_actor import Share, engine_for
+from ludus.training.joining import speed_up
 
 
 def sizes(slots):
@@ -62,6 +63,14 @@ def test_actors_play_as_many_games_for_each_thread_as_the_planned_machine():
     planned_on_gpu = Share(games=1024, workers=2, planned_on="cuda", seed=0)
     assert planned_on_gpu.games_for(threads=2, has_gpu=True) == 1024
     assert planned_on_gpu.games_for(threads=4, has_gpu=False) == 512
+
+
+def test_the_plan_counts_what_is_as_fast_as_the_measured_machine():
+    slots = place_selfplay(
+        [Node("a", "127.0.0.1", 4, is_ours=True), Node("b", "10.0.0.2", 8), Node("c", "10.0.0.3", 8, 2)]
+    )
+    assert speed_up(slots, "cpu", threads=4) == (3 + 8) / 4
+    assert speed_up(slots, "cuda", threads=2) == 2.0
 
 
 def test_the_engine_of_an_actor_follows_what_its_node_has():

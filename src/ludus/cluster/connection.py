@@ -140,7 +140,7 @@ def _is_loopback(address: str) -> bool:
 def _staying_on_loopback() -> Iterator[None]:
     """Ray replaces 127.0.0.1 by an address that other machines can reach, except where it supports no clusters, as on
     macOS and Windows. In this block, and in the processes started in it, it takes this machine for one of those."""
-    constants = importlib.import_module("ray._private.ray_constants")
+    constants: Any = importlib.import_module("ray._private.ray_constants")
     before, variable = constants.ENABLE_RAY_CLUSTER, constants.ENABLE_RAY_CLUSTERS_ENV_VAR
     given = os.environ.get(variable)
     constants.ENABLE_RAY_CLUSTER, os.environ[variable] = False, "0"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
@@ -14,9 +14,11 @@ from ludus.cluster.placement import place_selfplay, place_single_threads
 from ludus.errors import BadOption
 from ludus.machine import cpu_count
 from ludus.training.cluster_play import ClusterSelfPlay
+from ludus.training.learner import learner_device
 from ludus.training.lockstep import LockstepSelfPlay
 
 if TYPE_CHECKING:
+    from ludus.cluster.placement import Slot
     from ludus.runs.config import Config
     from ludus.training.events import Listener
     from ludus.training.preflight import Measured
@@ -38,12 +40,10 @@ class Joined:
         return dataclasses.replace(config, workers=max(1, len(place_single_threads(self.connection.nodes()))))
 
     def scale(self, measured: Measured, config: Config) -> Measured:
-        """The figures of this machine as figures of the cluster, as if every thread were as fast as one of this
-        machine. GPUs of other nodes are not counted."""
+        """The figures of this machine as figures of the cluster (see `speed_up`)."""
         nodes = self.connection.nodes()
         slots = place_single_threads(nodes) if self.lockstep else place_selfplay(nodes, measured.learner_threads)
-        threads = max(1, sum(slot.threads for slot in slots if not slot.gpus or measured.trees_on_gpu))
-        factor = max(1.0, threads / max(1, min(measured.workers, cpu_count())))
+        factor = speed_up(slots, learner_device(config), min(measured.workers, cpu_count()))
         return dataclasses.replace(
             measured,
             evaluations=factor * measured.evaluations,
@@ -67,3 +67,14 @@ def join_cluster(address: str | None, lockstep: bool, emit: Listener) -> Iterato
         return
     with connect(address) as connection:
         yield Joined(connection, lockstep, emit)
+
+
+def speed_up(slots: Sequence[Slot], device: str, threads: int) -> float:
+    """How many times as fast as one machine, which was measured on its `device` with `threads` threads, a cluster is.
+
+    Every GPU, or without one every thread, counts as much as one of the measured machine. Nodes of the other kind are
+    not counted, because nothing is known of their speed.
+    """
+    if device == "cuda":
+        return max(1.0, float(sum(slot.gpus for slot in slots)))
+    return max(1, sum(slot.threads for slot in slots if not slot.gpus)) / max(1, threads)

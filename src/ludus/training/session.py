@@ -80,11 +80,11 @@ def train(
     made = make(game) if isinstance(game, str) else game
     if resume is not None and (recipe or run or settings or start):
         raise BadOption("resume keeps the settings of the run: no recipe, run, settings (--set) or start (--from)")
+    opened = None if resume is None else Run.open(Path(resume), made, trust=trust)
+    if opened is not None:
+        check_writable(opened.folder)
     with join_cluster(cluster, lockstep, emit) as joined:
-        if resume is not None:
-            opened = Run.open(Path(resume), made, trust=trust)
-            check_writable(opened.folder)
-        else:
+        if opened is None:
             opened = new_run(made, budget, run, recipe, settings or {}, start, trust, emit, stop or NEVER, joined)
         emit(RunOpened(opened))
         return continue_run(opened, budget, emit, stop or NEVER, joined)
