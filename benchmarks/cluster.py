@@ -18,15 +18,15 @@ import numpy as np
 import ludus
 from benchmarks.measuring import Table
 from ludus.cluster import placement
-from ludus.cluster.connection import LOOPBACK, Connection, import_ray
+from ludus.cluster.connection import start_alone
 from ludus.cluster.fleet import Fleet
 from ludus.nets.rows import Rows
 from ludus.runs.config import Config, with_settings
 from ludus.stopping import Deadline
 from ludus.training import preflight
 from ludus.training.cluster_actor import weights_of
-from ludus.training.cluster_play import SECONDS, ClusterSelfPlay
-from ludus.training.selfplay import LocalSelfPlay
+from ludus.training.cluster_play import MOST_CALLS, SECONDS, ClusterSelfPlay
+from ludus.training.selfplay import LocalSelfPlay, Played
 
 COUNTS = (1, 2, 4)
 ROUNDS = 3
@@ -82,43 +82,32 @@ def threads_rate(count: int) -> float:
     return len(played.rows) / (time.perf_counter() - began)
 
 
-def actors_rate(ray: Any, count: int) -> float:
+def actors_rate(count: int) -> float:
     """Rows/s of actor processes of one thread each, after the first games have ended."""
-    start_ray(ray, count + 1)  # one core is left to the learner
     game, config = ludus.make("connect4").compile(), settings()
     network = config.make_network(game)
-    play = ClusterSelfPlay(Connection(ray), game, config, network, games=GAMES, workers=1, seed=0)
-    try:
-        play.play(GAMES * count * 40, config.simulations)
-        time.sleep(SECONDS)
-        play.inbox.clear()
-        began, rows = time.perf_counter(), 0
-        while time.perf_counter() < began + LENGTH:
-            rows += len(play.play(1, config.simulations, Deadline(LENGTH)).rows)
-        return rows / (time.perf_counter() - began)
-    finally:
-        play.close()
-        ray.shutdown()
+    with start_alone(count + 1) as connection:  # one core is left to the learner
+        play = ClusterSelfPlay(connection, game, config, network, games=GAMES, workers=1, seed=0)
+        try:
+            play.play(GAMES * count * 20, config.simulations)
+            drain(play)
+            began, rows = time.perf_counter(), 0
+            while time.perf_counter() < began + LENGTH:
+                rows += len(play.play(1 << 20, config.simulations, Deadline(LENGTH / 4)).rows)
+            return rows / (time.perf_counter() - began)
+        finally:
+            play.close()
 
 
-def start_ray(ray: Any, cores: int) -> None:
-    ray.init(
-        address="local",
-        num_cpus=cores,
-        num_gpus=0,
-        include_dashboard=False,
-        object_store_memory=512 << 20,
-        logging_level="ERROR",
-        log_to_driver=False,
-        _node_ip_address=LOOPBACK,
-    )
+def drain(play: ClusterSelfPlay) -> Played:
+    """All that has arrived."""
+    return play.play(1 << 40, 16, Deadline(0.0))
 
 
-def call_rate(ray: Any, batch: Any) -> float:
+def call_rate(batch: Any) -> float:
     """Calls of actors per second that this process can hand out and take in, if each returns `batch`."""
-    start_ray(ray, 2)
-    try:
-        fleet = Fleet(Connection(ray), Idle, (batch,), lambda nodes: placement.place_single_threads(nodes))
+    with start_alone(2) as connection:
+        fleet = Fleet(connection, Idle, (batch,), placement.place_single_threads)
         fleet.refresh()
         done, began = 0, 0.0
         while not began or time.perf_counter() < began + LENGTH:
@@ -129,8 +118,6 @@ def call_rate(ray: Any, batch: Any) -> float:
             if not began and done >= 20:
                 began, done = time.perf_counter(), 0
         return done / (time.perf_counter() - began)
-    finally:
-        ray.shutdown()
 
 
 def one_batch(rows: int) -> tuple[Rows, Any]:
@@ -153,7 +140,7 @@ def calculate(report: Table, sizes: Sizes) -> None:
     for nodes in (10, 100, 1000):
         rows = nodes * CORES * sizes.rows_per_core
         actors = nodes * -(-CORES // placement.MOST_THREADS)
-        calls = actors / SECONDS
+        calls = min(actors / SECONDS, MOST_CALLS)
         limit = min(
             ("learner of this machine", cpu), ("1 Gbit/s", wire), ("H200 learner", gpu), key=lambda each: each[1]
         )
@@ -174,13 +161,12 @@ def calculate(report: Table, sizes: Sizes) -> None:
 
 
 def run(report: Table) -> None:
-    ray = import_ray()
     placement.MOST_THREADS = 1
     rates: dict[tuple[str, int], list[float]] = {}
     for _ in range(ROUNDS):
         for count in COUNTS:
             rates.setdefault(("thread", count), []).append(threads_rate(count))
-            rates.setdefault(("actor", count), []).append(actors_rate(ray, count))
+            rates.setdefault(("actor", count), []).append(actors_rate(count))
     placement.MOST_THREADS = 4
     middle = {key: statistics.median(found) for key, found in rates.items()}
     for count in COUNTS:
@@ -196,8 +182,8 @@ def run(report: Table) -> None:
     arrays = weights_of(network)
     weight_bytes = len(pickle.dumps(arrays, protocol=5))
     row_bytes = len(pickle.dumps(rows, protocol=5)) / len(rows)
-    calls = call_rate(ray, rows)
-    empty = call_rate(ray, None)
+    calls = call_rate(rows)
+    empty = call_rate(None)
     preflight.SECONDS = 3.0
     learned = preflight.measure(ludus.make("connect4"), settings()).learned
     report("Weights, 4 blocks of 32", f"{weight_bytes / 1e3:,.0f} kB")

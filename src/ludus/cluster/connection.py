@@ -20,6 +20,8 @@ AUTO = "auto"
 OBJECT_STORE = 512 << 20
 """Bytes of shared memory for objects of a Ray that Ludus starts itself."""
 LOOPBACK = "127.0.0.1"
+QUIET: dict[str, Any] = {"logging_level": logging.ERROR, "log_to_driver": False, "namespace": "ludus"}
+"""Arguments of ray.init that keep Ray from printing."""
 CONNECT_LIMIT = 5.0
 """Seconds within which a cluster must accept a connection."""
 
@@ -77,21 +79,32 @@ def connect(address: str = AUTO) -> Iterator[Connection]:
     if ray.is_initialized():
         yield Connection(ray)
         return
-    quiet: dict[str, Any] = {"logging_level": logging.ERROR, "log_to_driver": False, "namespace": "ludus"}
     found = running_address() if address == AUTO else checked_address(address)
     if found is None:
-        alone = {"include_dashboard": False, "object_store_memory": OBJECT_STORE, "_node_ip_address": LOOPBACK}
-        with _staying_on_loopback():
-            ray.init(address="local", **alone, **quiet)
-    else:
-        with _staying_on_loopback() if _is_loopback(found) else contextlib.nullcontext():
-            try:
-                # For `auto`, Ray sends this user's token by itself; never to an address, which may be anyone's.
-                ray.init(address=address, **quiet)
-            except (ConnectionError, ValueError, RuntimeError, ray.exceptions.RayError) as error:
-                why = (str(error).strip() or type(error).__name__).splitlines()[0]
-                hint = "if it asks for a token, set RAY_AUTH_MODE=token (docs/cluster.md)"
-                raise BadOption(f"the Ray cluster at {found} cannot be used: {why}; {hint}") from None
+        with start_alone() as connection:
+            yield connection
+        return
+    with _staying_on_loopback() if _is_loopback(found) else contextlib.nullcontext():
+        try:
+            # For `auto`, Ray sends this user's token by itself; never to an address, which may be anyone's.
+            ray.init(address=address, **QUIET)
+        except (ConnectionError, ValueError, RuntimeError, ray.exceptions.RayError) as error:
+            why = (str(error).strip() or type(error).__name__).splitlines()[0]
+            hint = "if it asks for a token, set RAY_AUTH_MODE=token (docs/cluster.md)"
+            raise BadOption(f"the Ray cluster at {found} cannot be used: {why}; {hint}") from None
+    try:
+        yield Connection(ray)
+    finally:
+        ray.shutdown()
+
+
+@contextlib.contextmanager
+def start_alone(cores: int | None = None) -> Iterator[Connection]:
+    """Start a Ray that only this machine can reach, with all its cores or as if it had `cores`, for the block."""
+    ray = import_ray()
+    alone = {"include_dashboard": False, "object_store_memory": OBJECT_STORE, "_node_ip_address": LOOPBACK}
+    with _staying_on_loopback():
+        ray.init(address="local", num_cpus=cores, **alone, **QUIET)
     try:
         yield Connection(ray)
     finally:

@@ -34,7 +34,9 @@ if TYPE_CHECKING:
     from ludus.runs.config import Config
 
 SECONDS = 1.0
-"""Seconds of play in one job: new weights are used within two jobs."""
+"""Least seconds of play in one job: new weights are used within two jobs."""
+MOST_CALLS = 200.0
+"""Jobs per second of all actors together: with more actors, jobs are longer."""
 DEPTH = 2
 """Jobs under way at each actor: it begins the next while its last batch travels."""
 AHEAD = 2.0
@@ -176,12 +178,13 @@ class ClusterSelfPlay:
             if self._rows_waiting() >= AHEAD * self.wanted_rows:
                 return
             weights, simulations = self.weights, self.simulations
+        seconds = max(SECONDS, len(fleet.members) / MOST_CALLS)
         for member in fleet.members:
             while len(member.jobs) < DEPTH:
                 with self.lock:
                     job, self.jobs = self.jobs, self.jobs + 1
                     self.open.add(job)
-                fleet.submit(member, job, "play", job, weights, simulations, SECONDS)
+                fleet.submit(member, job, "play", job, weights, simulations, seconds)
 
     def _take(self, job: int, batch: Batch | None) -> None:
         """Count a batch that has arrived, or forget a job that was lost."""
