@@ -4,6 +4,7 @@ import socket
 
 import pytest
 
+import ludus
 from ludus.cluster import connection
 from ludus.cluster.connection import connect, running_address
 from ludus.errors import BadOption
@@ -67,3 +68,24 @@ def test_without_ray_one_line_says_what_to_install(monkeypatch):
     monkeypatch.setattr(connection.importlib, "import_module", missing)
     with pytest.raises(BadOption, match=r"pip install 'ludus\[cluster\]'"), connect("auto"):
         pass
+
+
+# --- what a cluster cannot do: said before Ray is asked for -----------------------------------------------------------
+
+
+def test_lockstep_needs_a_cluster():
+    with pytest.raises(BadOption, match="lockstep is for a cluster: add --cluster auto"):
+        ludus.train("tictactoe", lockstep=True)
+
+
+def test_people_do_not_play_on_a_cluster():
+    with pytest.raises(BadOption, match="people, and agents that exist in this process only, cannot play on a cluster"):
+        ludus.play_match("tictactoe", ["human", "random"], cluster="auto")
+
+
+def test_recorded_games_on_a_cluster_need_budgets_in_simulations(tmp_path):
+    agents, file = ["uct:1s", "random"], tmp_path / "results.sqlite"
+    with pytest.raises(BadOption, match="uct:1s: on a cluster, recorded games need budgets in simulations"):
+        ludus.play_match("tictactoe", agents, results=file, cluster="auto")
+    with pytest.raises(BadOption, match="uct:1s: on a cluster, recorded games need budgets in simulations"):
+        ludus.rate(agents, "tictactoe", results=file, cluster="auto")
