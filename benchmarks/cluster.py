@@ -3,6 +3,10 @@
 Self-play of Connect-4 with the default network, 16 simulations a move: rows/s of 1, 2 and 4 threads of this process,
 and of 1, 2 and 4 actor processes of one thread each on a Ray of this machine, in turn. Then the sizes and the times of
 what travels: weights, rows, calls. From these, a calculation for 10, 100 and 1,000 nodes of 8 cores.
+
+Speeds are measured in simulations, which are counted when they happen, and given as the rows that these simulations
+make. Rows are counted when their games end. Games that begin together end in waves of many seconds, so the rows of a
+short measurement depend on its place in a wave.
 """
 
 from __future__ import annotations
@@ -26,12 +30,12 @@ from ludus.stopping import Deadline
 from ludus.training import preflight
 from ludus.training.cluster_actor import weights_of
 from ludus.training.cluster_play import MOST_CALLS, SECONDS, ClusterSelfPlay
-from ludus.training.selfplay import LocalSelfPlay, Played
+from ludus.training.selfplay import LocalSelfPlay
 
 COUNTS = (1, 2, 4)
 ROUNDS = 3
 LENGTH = 8.0
-"""Seconds of one measurement of rows/s."""
+"""Seconds of one measurement."""
 GAMES = 64
 """Games side by side of each thread."""
 CORES = 8
@@ -73,35 +77,27 @@ def settings() -> Config:
 
 
 def threads_rate(count: int) -> float:
-    """Rows/s of threads of this process, after the first games have ended."""
+    """Simulations/s of threads of this process, after the first games have ended."""
     game, config = ludus.make("connect4").compile(), settings()
     play = LocalSelfPlay(game, config, config.make_network(game), games=GAMES * count, workers=count, seed=0)
     play.play(GAMES * count, config.simulations)
-    began = time.perf_counter()
-    played = play.play(1 << 40, config.simulations, Deadline(LENGTH))
-    return len(played.rows) / (time.perf_counter() - began)
+    counts = play.play(1 << 40, config.simulations, Deadline(LENGTH)).counts
+    return counts.simulations / counts.seconds
 
 
 def actors_rate(count: int) -> float:
-    """Rows/s of actor processes of one thread each, after the first games have ended."""
+    """Simulations/s of actor processes of one thread each, after the first games have ended."""
     game, config = ludus.make("connect4").compile(), settings()
     network = config.make_network(game)
     with start_alone(count + 1) as connection:  # one core is left to the learner
         play = ClusterSelfPlay(connection, game, config, network, games=GAMES, workers=1, seed=0)
         try:
-            play.play(GAMES * count * 20, config.simulations)
-            drain(play)
-            began, rows = time.perf_counter(), 0
-            while time.perf_counter() < began + LENGTH:
-                rows += len(play.play(1 << 20, config.simulations, Deadline(LENGTH / 4)).rows)
-            return rows / (time.perf_counter() - began)
+            play.play(GAMES * count, config.simulations)
+            play.play(1 << 40, config.simulations, Deadline(2 * SECONDS))  # takes in all that was played before
+            counts = play.play(1 << 40, config.simulations, Deadline(LENGTH)).counts
+            return counts.simulations / counts.seconds
         finally:
             play.close()
-
-
-def drain(play: ClusterSelfPlay) -> Played:
-    """All that has arrived."""
-    return play.play(1 << 40, 16, Deadline(0.0))
 
 
 def call_rate(batch: Any) -> float:
@@ -120,12 +116,14 @@ def call_rate(batch: Any) -> float:
         return done / (time.perf_counter() - began)
 
 
-def one_batch(rows: int) -> tuple[Rows, Any]:
-    """Rows of finished games, and the network that played them."""
+def one_batch(rows: int) -> tuple[Rows, Any, float]:
+    """Rows of finished games, the network that played them, and the simulations that a row takes."""
     game, config = ludus.make("connect4").compile(), settings()
     network = config.make_network(game)
     play = LocalSelfPlay(game, config, network, games=GAMES, workers=1, seed=0)
-    return play.play(rows, config.simulations).rows, network
+    found = play.play(rows, config.simulations).rows
+    worker = play.workers[0]
+    return found, network, worker.simulations / (worker.moves * worker.games)  # each move of each game is a row
 
 
 def calculate(report: Table, sizes: Sizes) -> None:
@@ -168,7 +166,8 @@ def run(report: Table) -> None:
             rates.setdefault(("thread", count), []).append(threads_rate(count))
             rates.setdefault(("actor", count), []).append(actors_rate(count))
     placement.MOST_THREADS = 4
-    middle = {key: statistics.median(found) for key, found in rates.items()}
+    rows, network, per_row = one_batch(2000)
+    middle = {key: statistics.median(found) / per_row for key, found in rates.items()}
     for count in COUNTS:
         threads, actors = middle["thread", count], middle["actor", count]
         report(f"{count} thread{'s' * (count > 1)} of one process", f"{threads:,.0f} rows/s")
@@ -178,7 +177,6 @@ def run(report: Table) -> None:
             f"{actors:,.0f} rows/s",
             f"{each:.2f} times threads",
         )
-    rows, network = one_batch(2000)
     arrays = weights_of(network)
     weight_bytes = len(pickle.dumps(arrays, protocol=5))
     row_bytes = len(pickle.dumps(rows, protocol=5)) / len(rows)
