@@ -24,7 +24,7 @@ from ludus.arena.record import GameRecord, tasks_of
 from ludus.arena.remote import MOVE_LIMIT, RemoteAgent, agent_for
 from ludus.arena.result import MatchResult, pair_points
 from ludus.arena.store import Store
-from ludus.arena.workers import can_work, warm_up
+from ludus.arena.workers import can_work, one_game_at_a_time, warm_up
 from ludus.errors import BadAgent, BadOption
 from ludus.machine import cpu_count
 from ludus.stopping import Stop, is_stopped
@@ -85,15 +85,20 @@ class Match:
 
     def _games_at_once(self, given: int | None, agents: Sequence[Agent | str]) -> int:
         elsewhere = all(isinstance(agent, str) for agent in agents) and can_work(self.names)
-        if self.cluster is not None:
-            if not elsewhere:
-                raise BadOption("people, and agents that exist in this process only, cannot play on a cluster")
-            return MOST_PARALLEL if given is None else check_parallel(given)
+        if self.cluster is not None and not elsewhere:
+            raise BadOption("people, and agents that exist in this process only, cannot play on a cluster")
+        single = one_game_at_a_time(agent for agent in agents if isinstance(agent, str))
+        if given is None and single:
+            return 1
+        if given is None and self.cluster is not None:
+            given = MOST_PARALLEL
         if given is None:
             # At least two: an agent that fails can lose its game only in a process of its own.
             given = max(2, cpu_count()) if elsewhere else 1
         if check_parallel(given) > 1 and not elsewhere:
             raise BadOption("people, and agents that exist in this process only, need one game at a time: parallel 1")
+        if given > 1 and single:
+            raise BadOption(f"{single} can be in one game at a time: parallel 1")
         return given
 
     def play(self, on_event: Callable[[MatchEvent], None] | None = None, stop: Stop | None = None) -> MatchResult:
