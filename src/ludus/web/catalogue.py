@@ -295,6 +295,8 @@ class Catalogue:
             raise BadAgent("the name of an agent has at most 200 printable characters")
         if spec.kind == "human":
             raise BadAgent("a person cannot be asked here: give the seat to a person instead")
+        if spec.kind == "sb3":
+            raise BadAgent(f"{name}: files of models cannot be named here")
         if "batch" in spec.options and not 0 < int(_digits(spec.options["batch"])) <= LARGEST_BATCH:
             raise BadAgent(f"{name}: batch may be 1 to {LARGEST_BATCH} here")
         if spec.kind not in WITH_RUN:
