@@ -57,6 +57,7 @@ def main() -> None:
     parser.add_argument("--match", type=int, default=400, help="Number of games against random at the end.")
     parser.add_argument("--model", type=Path, help="File for the model; by default the name of the game and .zip.")
     given = parser.parse_args()
+    torch.set_num_threads(1)  # the networks are small: more threads would wait for each other
     path = given.model or Path(f"{given.game}.zip")
     learn(given.game, given.steps, given.envs, path)
     game = ludus.make(given.game, **OPTIONS.get(given.game, {}))

@@ -11,7 +11,7 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 
 from ludus.errors import BadOption, Unsuitable
-from ludus.game import BUILT_IN, Game
+from ludus.game import Game
 from ludus.position import Position
 from ludus.registry import make
 from ludus.spec import GameSpec, shortened
@@ -52,10 +52,9 @@ def choice_of(name: str, value: Any, known: Iterable[Any]) -> Any:
 
 
 def observation_space(game: Game) -> Any:
-    """The space of one player's observations. Built-in games write numbers from 0 to 1, others any finite ones."""
+    """The space of one player's observations."""
     assert game.observation is not None
-    built_in = type(game).__module__.startswith(BUILT_IN)
-    low, high = (0.0, 1.0) if built_in else (-np.inf, np.inf)
+    low, high = game.observation_bounds
     return spaces.Box(low, high, game.observation, np.float32)
 
 

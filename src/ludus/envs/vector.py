@@ -102,7 +102,7 @@ class VectorEnv(GymnasiumVectorEnv[NDArray[np.float32], NDArray[np.int64], NDArr
         self._seats = np.zeros(num_envs, np.int64)
         self._masks = np.zeros((num_envs, self.game.actions), np.bool_)
         self._ended = np.zeros(num_envs, np.bool_)
-        self._final = np.zeros((num_envs, *self.single_observation_space.shape), np.float32)
+        self._final = np.zeros((num_envs, *(self.game.observation or ())), np.float32)
         self._scratch = (
             np.zeros(self.game.most_legal, np.int32),
             np.zeros(players, np.int32),
@@ -165,8 +165,9 @@ class VectorEnv(GymnasiumVectorEnv[NDArray[np.float32], NDArray[np.int64], NDArr
             ends |= {f"_{name}": terminated.copy() for name in ends}
             if same_step:
                 final = np.full(count, None, object)
-                for index in np.flatnonzero(terminated):
-                    final[index] = self._final[index].copy()
+                where = np.flatnonzero(terminated)
+                for index, last in zip(where.tolist(), self._final[where], strict=True):
+                    final[index] = last
                 infos |= {"final_obs": final, "_final_obs": terminated.copy()}
                 infos |= {"final_info": ends, "_final_info": terminated.copy()}
             else:
@@ -192,7 +193,7 @@ class VectorEnv(GymnasiumVectorEnv[NDArray[np.float32], NDArray[np.int64], NDArr
     def _infos(self) -> dict[str, Any]:
         everywhere = np.ones(self.num_envs, np.bool_)
         return {
-            "action_mask": self._masks.astype(np.int8),
+            "action_mask": self._masks.copy().view(np.int8),
             "_action_mask": everywhere,
             "player": self._seats.copy(),
             "_player": everywhere.copy(),
