@@ -62,7 +62,8 @@ def main() -> None:
     learn(given.game, given.steps, given.envs, path)
     game = ludus.make(given.game, **OPTIONS.get(given.game, {}))
     result = ludus.play_match(game, [f"sb3:{path}", "random"], games=given.match, parallel=1)
-    print(f"sb3:{path} against random: {result.tally(0)} in {given.match} games, score {result.score(0):.3f}")
+    won, drawn, lost = result.tally(0)
+    print(f"sb3:{path} against random: {won} won, {drawn} drawn, {lost} lost; score {result.score(0)}")
 
 
 if __name__ == "__main__":
