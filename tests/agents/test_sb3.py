@@ -3,7 +3,9 @@
 import io
 import json
 import pickle
+import runpy
 import zipfile
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -58,14 +60,12 @@ def test_the_network_is_that_of_pytorch(tmp_path):
 
 
 def test_it_plays_as_stable_baselines_does(tmp_path):
-    contrib = pytest.importorskip("sb3_contrib")
+    pytest.importorskip("sb3_contrib")
     from ludus.envs import GymEnv
 
+    example = runpy.run_path(str(Path(__file__).parents[2] / "examples" / "maskable_ppo.py"))
+    model = example["learn"]("tictactoe", steps=256, games=2, path=tmp_path / "model.zip")
     env = GymEnv(GAME, seat=0)
-    kwargs = {"net_arch": [12, 7], "activation_fn": torch.nn.ELU}
-    model = contrib.MaskablePPO("MlpPolicy", env, policy_kwargs=kwargs, n_steps=64, batch_size=32, device="cpu", seed=1)
-    model.learn(64)
-    model.save(tmp_path / "model.zip")
     agent = ludus.make_agent(f"sb3:{tmp_path / 'model.zip'}", GAME)
     _, info = env.reset(seed=2)
     over = False
