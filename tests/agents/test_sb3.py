@@ -155,3 +155,25 @@ def test_a_file_that_is_no_model_is_refused(tmp_path):
     ):
         with pytest.raises(BadAgent, match=message):
             ludus.make_agent(name, GAME)
+
+
+def test_the_compiled_games_are_an_environment_of_stable_baselines():
+    contrib = pytest.importorskip("sb3_contrib")
+    from sb3_contrib.common.maskable.utils import get_action_masks
+
+    from ludus.envs import Sb3VecEnv
+
+    envs = Sb3VecEnv(GAME, 4, seat=0)
+    model = contrib.MaskablePPO("MlpPolicy", envs, n_steps=16, batch_size=32, device="cpu", seed=1)
+    model.learn(128)
+    envs.seed(3)
+    seen, ends = envs.reset(), 0
+    for _ in range(12):
+        chosen, _ = model.predict(seen, action_masks=get_action_masks(envs))
+        seen, rewards, ended, infos = envs.step(chosen)
+        for index in np.flatnonzero(ended):
+            assert rewards[index] == infos[index]["values"][0]
+            assert infos[index]["terminal_observation"].shape == GAME.observation
+            assert not infos[index]["illegal_action"]
+        ends += ended.sum()
+    assert ends > 4
