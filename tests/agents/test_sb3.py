@@ -134,6 +134,7 @@ def test_no_pickled_object_in_a_file_is_loaded(tmp_path):
         (networks(inputs=84, actions=7), None, "84 inputs and 7 actions, but .* has 18 and 9"),
         (None, {"policy_kwargs": {"activation_fn": "<class 'my.Own'>"}}, "activation function 'Own' is none of Tanh"),
         (None, {}, "its description, `data`, cannot be read"),
+        (networks() | {"value_net.bias": torch.tensor([torch.nan])}, None, "numbers that are not finite"),
         ([1, 2], None, "its weights cannot be read"),
     ],
 )
@@ -147,7 +148,7 @@ def test_a_model_that_cannot_play_is_refused_in_one_line(tmp_path, weights, data
 def test_a_file_that_is_no_model_is_refused(tmp_path):
     (tmp_path / "text.zip").write_text("no archive")
     for name, message in (
-        ("sb3", "name one model"),
+        ("sb3", "name a model"),
         ("sb3:missing.zip", "is not a model"),
         (f"sb3:{tmp_path / 'text.zip'}", "is not a model"),
         (f"sb3:{tmp_path / 'text.zip'}:100", "takes no budget"),

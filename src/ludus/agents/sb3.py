@@ -14,8 +14,10 @@ from __future__ import annotations
 import io
 import json
 import re
+import struct
 import time
 import zipfile
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -50,6 +52,9 @@ ACTIVATIONS: dict[str, Callable[[Any], Any]] = {
     "Identity": lambda x: x,
 }
 """Activation functions by the name of their class in PyTorch. Stable-Baselines3 uses Tanh unless told otherwise."""
+
+DAMAGED = (OSError, zipfile.BadZipFile, KeyError, ValueError, RuntimeError, EOFError, zlib.error, struct.error)
+"""What `zipfile` raises for a file that is missing, damaged or no archive."""
 
 LAYER = re.compile(r"mlp_extractor\.(policy_net|value_net)\.(\d+)\.(weight|bias)")
 HEADS = {"policy_net": "action_net", "value_net": "value_net"}
@@ -123,8 +128,9 @@ def load_policy(path: Path) -> tuple[Layers, Layers, Callable[[Any], Any]]:
     try:
         with zipfile.ZipFile(path) as archive:
             weights, described = _member(archive, "policy.pth"), _member(archive, "data")
-    except (OSError, zipfile.BadZipFile, KeyError) as error:
-        raise BadAgent(f"{path} is not a model of Stable-Baselines3: {error}") from None
+    except DAMAGED as error:
+        line = (str(error).strip() or type(error).__name__).splitlines()[0]
+        raise BadAgent(f"{path} is not a model of Stable-Baselines3: {line}") from None
     tensors = _tensors(weights, path)
     networks: dict[str, dict[int, dict[str, Any]]] = {name: {} for name in HEADS}
     rest = dict(tensors)
@@ -141,6 +147,8 @@ def load_policy(path: Path) -> tuple[Layers, Layers, Callable[[Any], Any]]:
     if rest or not all(_fit(each) for each in layers.values()):
         odd = f" ({next(iter(rest))})" if rest else ""
         raise BadAgent(f"{path}: its network is not that of an MlpPolicy{odd}; wrap the model in an agent of your own")
+    if not all(np.isfinite(array).all() for array in tensors.values()):
+        raise BadAgent(f"{path}: its weights hold numbers that are not finite")
     return layers["policy_net"], layers["value_net"], _activation(described, path)
 
 
@@ -189,9 +197,9 @@ def _activation(content: bytes, path: Path) -> Callable[[Any], Any]:
 
 def model_file(spec: Spec) -> Path:
     """The file that an agent's name gives."""
-    if len(spec.words) != 1:
-        raise BadAgent(f"{spec.text}: name one model, as in sb3:model.zip")
-    return Path(spec.words[0]).expanduser()
+    if not spec.words:
+        raise BadAgent(f"{spec.text}: name a model, as in sb3:model.zip")
+    return Path(":".join(spec.words)).expanduser()  # a path of Windows has a colon
 
 
 def make(spec: Spec, game: Game, seed: int) -> Sb3Agent:
