@@ -345,5 +345,7 @@ def test_illegal_actions_in_a_vector_end_their_games():
         strict.step(np.array([0, 5]))
     with pytest.raises(IllegalMove, match="one action for each of the 2 games"):
         strict.step(np.array([0]))
+    with pytest.raises(BadOption, match="num_envs must be at least 1"):
+        VectorEnv("connect4", 0)
     with pytest.raises(Unsuitable, match="roshambo has simultaneous moves"):
         VectorEnv("roshambo", 2, opponents="self")

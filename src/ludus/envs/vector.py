@@ -25,7 +25,7 @@ from ludus.envs.common import (
     render,
 )
 from ludus.envs.vector_steps import ALTERNATE, RANDOM, SELF_PLAY, begin_games, step_games
-from ludus.errors import IllegalMove, Unsuitable
+from ludus.errors import BadOption, IllegalMove, Unsuitable
 from ludus.position import Position
 from ludus.rng import generators
 
@@ -76,6 +76,8 @@ class VectorEnv(GymnasiumVectorEnv[NDArray[np.float32], NDArray[np.int64], NDArr
         """
         self.game = open_game(game, options)
         players = self.game.players
+        if num_envs < 1:
+            raise BadOption(f"num_envs must be at least 1, not {num_envs}")
         choice_of("opponents", opponents, OPPONENTS)
         choice_of("seat", seat, ["random", "alternate", *range(players)])
         self.illegal = choice_of("illegal", illegal, ILLEGAL)
