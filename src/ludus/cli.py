@@ -18,7 +18,9 @@ import typer
 from ludus.terminal.commands.app import app
 from ludus.terminal.compiling import show_compiling
 
-for _kind in ("playing", "rating", "training", "analysis", "web", "gdl", "ggp", "protocols"):  # order of `ludus --help`
+KINDS = ("playing", "rating", "training", "analysis", "authoring", "web", "gdl", "ggp", "protocols")
+"""The modules with the commands, in the order of `ludus --help`."""
+for _kind in KINDS:
     importlib.import_module(f"ludus.terminal.commands.{_kind}")
 
 

@@ -9,6 +9,7 @@ from ludus.registry import make
 from ludus.runs.run import Run
 from ludus.terminal.curve import draw_curve
 from ludus.terminal.match import run_match
+from ludus.terminal.show import command
 from ludus.terminal.training import run_training
 
 SIMULATIONS = 200
@@ -32,7 +33,7 @@ def run_demo(minutes: float, folder: str | None) -> None:
         print(f"\n{player} against {other}:")
         run_match(game, (player, other), games, seed=1, openings=2)
     show_learning(run)
-    print(f"\nPlay against it: ludus play connect4 --against zero:{where}")
+    print(f"\nPlay against it: {command('ludus', 'play', 'connect4', '--against', f'zero:{where}')}")
 
 
 def show_learning(run: Run) -> Path | None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import shlex
+import subprocess
 import sys
 import textwrap
 from collections.abc import Callable, Iterator, Sequence
@@ -96,7 +98,13 @@ def typed(game: Game) -> str:
     """A game as it is typed on the command line: its source, and the options that are not the default."""
     spec, usual = game.spec, type(game).options()
     options = [f"--option={name}={value}" for name, value in spec.options.items() if value != usual.get(name)]
-    return shlex.join([spec.source, *options])
+    return command(spec.source, *options)
+
+
+def command(*words: object) -> str:
+    """The words of a command as one line to paste into the shell of this system."""
+    texts = [str(word) for word in words]
+    return subprocess.list2cmdline(texts) if os.name == "nt" else shlex.join(texts)
 
 
 def in_a_row(moves: Sequence[str]) -> str:

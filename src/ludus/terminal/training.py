@@ -12,7 +12,7 @@ from rich.live import Live
 from ludus.registry import runs_code
 from ludus.runs.config import Config
 from ludus.terminal.interrupt import ctrl_c_stops
-from ludus.terminal.show import describe, new_table, print_table, terminal, typed
+from ludus.terminal.show import command, describe, new_table, print_table, terminal, typed
 from ludus.terminal.trust import with_trust
 from ludus.training.events import (
     BudgetAssumed,
@@ -89,7 +89,7 @@ class TrainingView:
             show_plan(event)
         elif isinstance(event, RunOpened):
             if self.tensorboard:
-                print(f"tensorboard --logdir {event.run.folder / FOLDER}")
+                print(command("tensorboard", "--logdir", event.run.folder / FOLDER))
         elif isinstance(event, Resumed):
             spent = clock(event.seconds)
             print(f"Going on from iteration {event.iteration}: {event.rows:,} rows, {spent} of training")
@@ -100,9 +100,11 @@ class TrainingView:
         elif isinstance(event, TrainingStopped | TrainingFinished):
             self._close()
             if isinstance(event, TrainingStopped):
-                own = " --trust" if runs_code(event.run.game.spec) else ""
-                print(f"Stopped after iteration {event.iteration}. Go on: ludus train --resume {event.run.folder}{own}")
-            print(f"Play against it: ludus play {typed(event.run.game)} --against zero:{event.run.folder}")
+                own = ["--trust"] if runs_code(event.run.game.spec) else []
+                again = command("ludus", "train", "--resume", event.run.folder, *own)
+                print(f"Stopped after iteration {event.iteration}. Go on: {again}")
+            against = command("--against", f"zero:{event.run.folder}")
+            print(f"Play against it: ludus play {typed(event.run.game)} {against}")
 
     def _close(self) -> None:
         """Stop the live display; later output appears below it."""
