@@ -184,6 +184,8 @@ def _load_file(path: Path) -> Any:
     assert spec is not None
     module: Any = importlib.util.module_from_spec(spec)
     module.__file__ = str(path)
+    module.__home__ = f"ludus_game_{path.stem}"
+    module.__content__ = source.files[path.name]
     sys.modules[module_name] = module
     try:
         with _helpers_of(source) as module.__helpers__:
