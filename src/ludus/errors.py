@@ -1,5 +1,7 @@
 """Mistakes that a user can make. Each message is one line that says what to do."""
 
+import os
+import re
 import traceback
 from pathlib import Path
 
@@ -62,13 +64,47 @@ class ChangedRules(LudusWarning):
     """The source of a game differs from the one that a run, a result or a position was made with."""
 
 
+def missing_package(what: str, package: str | None, extra: str) -> BadOption:
+    """The error that `what` needs a package which an extra of Ludus installs."""
+    return BadOption(f"{what} needs {package or 'more packages'}: pip install 'ludus[{extra}]'")
+
+
+def describe_compile_error(error: BaseException) -> str:
+    """A failure to compile rules, in one line: the file and the line of the code, and the reason that Numba gives."""
+    text = str(error)
+    places = re.findall(r'File "([^"]+)", line (\d+)', text)
+    own = [(file, line) for file, line in places if not _is_library(file)]
+    where = "".join(f"{Path(file).name}, line {line}: " for file, line in own[-1:])
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    reasons = [line for line in lines if not line.startswith(COMPILER_NOISE)]
+    return f"{where}Numba cannot compile this: {(reasons or lines or ['no reason given'])[0]}"
+
+
+COMPILER_NOISE = (
+    *("Failed in", "During: ", "There are", "- Of which", "Overload", "With argument", "Rejected as", "raised from"),
+    *(
+        ">>>",
+        "No implementation of function Function(<function",
+        "This error may",
+        "File ",
+        "Enable logging",
+        "<source",
+    ),
+)
+"""How lines of Numba's messages begin that are about Numba itself."""
+
+
+def _is_library(file: str) -> bool:
+    folder = str(Path(__file__).parent)
+    return "site-packages" in file or (file.startswith(folder) and not file.startswith(f"{folder}{os.sep}games"))
+
+
 def describe_error(error: BaseException) -> str:
     """An exception in one line, with the line of the user's file, if there is one, that it came from."""
+    if type(error).__module__.startswith("numba."):
+        return describe_compile_error(error)
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if not frame.filename.startswith("<")]
-    theirs = ("site-packages", str(Path(__file__).parent))
-    own = [
-        frame for frame in frames if "/games/" in frame.filename or not any(each in frame.filename for each in theirs)
-    ]
+    own = [frame for frame in frames if not _is_library(frame.filename)]
     last = (own or frames)[-1:]
     where = "".join(f" ({Path(frame.filename).name}, line {frame.lineno})" for frame in last)
     return f"{type(error).__name__}: {(str(error).strip() or 'no message').splitlines()[0]}{where}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import time
 from pathlib import Path
 
@@ -46,6 +47,8 @@ def show_learning(run: Run) -> Path | None:
     minutes, ratings = [line["seconds"] / 60 for line in lines], [line["rating"] for line in lines]
     print("\nThe rating during training, in Elo above the untrained network with the same search:\n")
     print(draw_curve(minutes, ratings, x_label="minutes", y_label="rating"))
+    if importlib.util.find_spec("matplotlib") is None:
+        return None
     picture = run.folder / "learning.png"
     points = [LearningPoint("", line["iteration"], line["rating"], line["rating"], line["rating"]) for line in lines]
     plot_learning(points, picture, f"{run.game.title}: rating while learning")
