@@ -76,20 +76,13 @@ def describe_compile_error(error: BaseException) -> str:
     own = [(file, line) for file, line in places if not _is_library(file)]
     where = "".join(f"{Path(file).name}, line {line}: " for file, line in own[-1:])
     lines = [line.strip() for line in text.splitlines() if line.strip()]
-    reasons = [line for line in lines if not line.startswith(COMPILER_NOISE)]
+    reasons = [line for line in lines if not line.startswith((*COMPILER_NOISE, "During", "File", "<source"))]
     return f"{where}Numba cannot compile this: {(reasons or lines or ['no reason given'])[0]}"
 
 
 COMPILER_NOISE = (
-    *("Failed in", "During: ", "There are", "- Of which", "Overload", "With argument", "Rejected as", "raised from"),
-    *(
-        ">>>",
-        "No implementation of function Function(<function",
-        "This error may",
-        "File ",
-        "Enable logging",
-        "<source",
-    ),
+    *("Failed in", "During: Pass", "During: resolving", "There are", "- Of which", "Overload", "With argument"),
+    *("Rejected as", "raised from", ">>>", "No implementation of function Function(<function", "This error may"),
 )
 """How lines of Numba's messages begin that are about Numba itself."""
 
