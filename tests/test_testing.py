@@ -293,8 +293,6 @@ STATIC = {
         "players = 1; simultaneous = True",
         "simultaneous is set, so the file must define play_tog",
     ),
-    "no write": ("def write(", "def show(", "write is missing; define write(self, state): the position as one line"),
-    "no read": ("def read(", "def load(", "read is missing; define read(self, text, state)"),
     "not a tuple": (
         "class Rules(NamedTuple):\n    size: int = 3",
         "class Rules:\n    size = 3\n    _field_defaults = {}",

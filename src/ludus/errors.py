@@ -1,6 +1,5 @@
 """Mistakes that a user can make. Each message is one line that says what to do."""
 
-import os
 import re
 import traceback
 from pathlib import Path
@@ -71,7 +70,7 @@ def missing_package(what: str, package: str | None, extra: str) -> BadOption:
 
 def describe_compile_error(error: BaseException) -> str:
     """A failure to compile rules, in one line: the file and the line of the code, and the reason that Numba gives."""
-    text = str(error)
+    text = without_colours(str(error))
     places = re.findall(r'File "([^"]+)", line (\d+)', text)
     own = [(file, line) for file, line in places if not _is_library(file)]
     where = "".join(f"{Path(file).name}, line {line}: " for file, line in own[-1:])
@@ -87,9 +86,14 @@ COMPILER_NOISE = (
 """How lines of Numba's messages begin that are about Numba itself."""
 
 
+def without_colours(text: str) -> str:
+    """A text without the escape codes by which terminals show colours."""
+    return re.sub(r"\x1b\[[0-9;]*m", "", text)
+
+
 def _is_library(file: str) -> bool:
-    folder = str(Path(__file__).parent)
-    return "site-packages" in file or (file.startswith(folder) and not file.startswith(f"{folder}{os.sep}games"))
+    folder, path = Path(__file__).resolve().parent, Path(file).resolve()
+    return "site-packages" in path.parts or (folder in path.parents and folder / "games" not in path.parents)
 
 
 def describe_error(error: BaseException) -> str:

@@ -49,8 +49,8 @@ class Seen:
         )
         symmetries = f"{game.symmetries}, {self.images:.1f} different images of a position in the mean"
         return [
-            f"length: {_range(self.plies)} plies; longest says {game.longest:,}",
-            f"choices: {_range(self.choices)} moves; most_legal says {game.most_legal:,}",
+            f"length: {_range(self.plies, 'plies')}; longest says {game.longest:,}",
+            f"choices: {_range(self.choices, 'moves')}; most_legal says {game.most_legal:,}",
             f"wins: {won}; nobody {_percent(self.undecided, self.games)}",
             f"symmetries: {symmetries if game.symmetries > 1 else 'none'}",
         ]
@@ -75,9 +75,9 @@ class Seen:
         return found
 
 
-def _range(figures: tuple[int, float, int]) -> str:
+def _range(figures: tuple[int, float, int], what: str) -> str:
     least, mean, most = figures
-    return f"{least:,}" if least == most else f"{least:,} to {most:,}, {mean:.1f} in the mean"
+    return f"{least:,} {what}" if least == most else f"{least:,} to {most:,} {what}, {mean:.1f} in the mean"
 
 
 def _percent(count: int, of: int) -> str:
