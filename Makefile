@@ -68,7 +68,7 @@ fuzz: .venv/.ready
 	$(BIN)/python -m tests.fuzz --minutes $(MINUTES)
 
 docs: .venv/.ready
-	$(BIN)/python -m mkdocs build --quiet
+	$(BIN)/python -m mkdocs build --strict
 	@echo "build/site/index.html"
 
 demo: .venv/.ready

@@ -10,6 +10,7 @@ from ludus.grids import GridGame, observe_cells, turn_actions, turn_cells
 
 # An action is the cell that a stone is put on; the last action is a pass, legal only if no stone can be put.
 
+LEAN = True  # no function makes an array; this halves the time to compile
 DIRECTIONS = ((-1, -1), (-1, 0), (-1, 1), (0, -1), (0, 1), (1, -1), (1, 0), (1, 1))
 
 

@@ -323,5 +323,9 @@ def difference(one: NDArray[Any], other: NDArray[Any], first: str = "expected", 
 
 def why(error: BaseException) -> str:
     """Numba's message, without the lines about Numba itself."""
-    lines = [line for line in without_colours(str(error)).splitlines() if line.strip() and not line.strip().startswith(COMPILER_NOISE)]
+    lines = [
+        line
+        for line in without_colours(str(error)).splitlines()
+        if line.strip() and not line.strip().startswith(COMPILER_NOISE)
+    ]
     return "\n".join(lines[:12])
