@@ -15,6 +15,8 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
+from ludus.terminal.compiling import compiling_into
+
 if TYPE_CHECKING:
     from ludus.agents import Choice
     from ludus.agents.snapshot import Snapshot
@@ -149,7 +151,8 @@ def thinking(console: Console, what: str) -> Iterator[Callable[[Snapshot], None]
     columns = TextColumn("{task.description}"), BarColumn(30), TimeElapsedColumn()
     with Progress(*columns, console=console, transient=True) as bar:
         task = bar.add_task(what, total=None)  # before the first snapshot, the total is unknown
-        yield lambda snapshot: bar.update(task, total=1.0, completed=snapshot.fraction or 0.0)
+        with compiling_into(lambda text: bar.update(task, description=text or what)):
+            yield lambda snapshot: bar.update(task, total=1.0, completed=snapshot.fraction or 0.0)
 
 
 @contextmanager
@@ -158,5 +161,5 @@ def counting(console: Console, what: str) -> Iterator[Callable[[Counted], None] 
     if not console.is_terminal:
         yield None
         return
-    with console.status(what) as status:
+    with console.status(what) as status, compiling_into(lambda text: status.update(text or what)):
         yield lambda counted: status.update(f"{what}: {counted.positions:,} positions")
