@@ -70,13 +70,14 @@ def missing_package(what: str, package: str | None, extra: str) -> BadOption:
 
 def describe_compile_error(error: BaseException) -> str:
     """A failure to compile rules, in one line: the file and the line of the code, and the reason that Numba gives."""
-    text = without_colours(str(error))
-    places = re.findall(r'File "([^"]+)", line (\d+)', text)
-    own = [(file, line) for file, line in places if not _is_library(file)]
-    where = "".join(f"{Path(file).name}, line {line}: " for file, line in own[-1:])
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    reasons = [line for line in lines if not line.startswith((*COMPILER_NOISE, "During", "File", "<source"))]
-    return f"{where}Numba cannot compile this: {(reasons or lines or ['no reason given'])[0]}"
+    reason = ""
+    for line in map(str.strip, without_colours(str(error)).splitlines()):
+        place = re.match(r'File "([^"]+)", line (\d+)', line)
+        if place is not None and not _is_library(place[1]):  # the innermost one comes first, after its reason
+            return f"{Path(place[1]).name}, line {place[2]}: Numba cannot compile this: {reason}"
+        if line and "Failed in" not in line and not line.startswith((*COMPILER_NOISE, "During", "File", "<source")):
+            reason = line
+    return f"Numba cannot compile this: {reason or type(error).__name__}"
 
 
 COMPILER_NOISE = (
@@ -93,7 +94,11 @@ def without_colours(text: str) -> str:
 
 def _is_library(file: str) -> bool:
     folder, path = Path(__file__).resolve().parent, Path(file).resolve()
-    return "site-packages" in path.parts or (folder in path.parents and folder / "games" not in path.parents)
+    return (
+        file.startswith("<")
+        or "site-packages" in path.parts
+        or (folder in path.parents and folder / "games" not in path.parents)
+    )
 
 
 def describe_error(error: BaseException) -> str:
