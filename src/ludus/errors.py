@@ -94,11 +94,8 @@ def without_colours(text: str) -> str:
 
 def _is_library(file: str) -> bool:
     folder, path = Path(__file__).resolve().parent, Path(file).resolve()
-    return (
-        file.startswith("<")
-        or "site-packages" in path.parts
-        or (folder in path.parents and folder / "games" not in path.parents)
-    )
+    is_engine = folder in path.parents and folder / "games" not in path.parents
+    return file.startswith("<") or "site-packages" in path.parts or is_engine
 
 
 def describe_error(error: BaseException) -> str:
