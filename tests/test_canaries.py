@@ -56,6 +56,33 @@ def compiled(function, *kinds, **options):
     return internals.compile_for(numba.njit(function, **options), kinds)
 
 
+def test_only_functions_that_are_entered_from_python_become_machine_code():
+    inner = numba.njit(add_one, **internals.WITHOUT_WRAPPERS)
+
+    @numba.njit
+    def outer(x):
+        return 2 * inner(x)
+
+    assert outer(20) == 42
+    libraries = [next(iter(each.overloads.values())).library for each in (inner, outer)]
+    assert [library.is_emitted for library in libraries] == [False, True], (
+        "Numba makes code libraries in another way, so every inner function is compiled to machine code for nothing"
+    )
+
+
+def test_functions_that_call_each_other_in_a_circle_find_each_other():
+    @numba.njit
+    def is_even(n):
+        return True if n == 0 else is_odd(n - 1)
+
+    @numba.njit
+    def is_odd(n):
+        return False if n == 0 else is_even(n - 1)
+
+    assert is_even(10), "code that is made lazily leaves a pointer of Numba's runtime linker unset"
+    assert not is_odd(10)
+
+
 # --- How functions are compiled ---------------------------------------------------------------------------------------
 
 

@@ -61,6 +61,7 @@ TO_RESUME = (PLAYER, "learner.safetensors", "state.npz")
 
 NETWORK = ("network", "blocks", "width", "size_free", "roles", "soft_policy_weight", "reply_policy_weight", "dropout")
 """The settings that determine the shapes of a network's weights."""
+SIZE_FREE = "weights for every size are trained with --set size_free=yes, or network=graph or groups"
 
 
 class Run:
@@ -87,13 +88,21 @@ class Run:
         return cls(folder, game, config)
 
     @classmethod
-    def open(cls, folder: Path, game: Game | None = None, any_size: bool = False, trust: bool = False) -> Run:
+    def open(
+        cls,
+        folder: Path,
+        game: Game | None = None,
+        any_size: bool = False,
+        any_options: bool = False,
+        trust: bool = False,
+    ) -> Run:
         """Open an existing run.
 
         If `game` is given, nothing from the run is executed: the game is compared with the run's own. Otherwise the
         game is made from the run's config; the copy of a user's source is run only with `trust`, else Untrusted is
         raised. `any_size` is for playing only: `game` may have other options if the network fits every board size, and
-        a changed source is a warning (ChangedRules) instead of an error.
+        a changed source is a warning (ChangedRules) instead of an error. With `any_options` the game may have other
+        options whatever the network; the caller compares the shapes of the weights.
         """
         described = read_description(folder)
         config, named = described.config, game is not None
@@ -101,10 +110,10 @@ class Run:
             game = _own_game(folder, described.spec, trust)
         trained = described.trained or game.identity
         rules, own = split_identity(trained)[0], split_identity(game.identity)[0]
-        if rules != own and not (any_size and config.fits_all_sizes and are_kin(rules, game)):
-            hint = "; weights for every size are trained with --set size_free=yes, or network=graph or groups"
+        kin = are_kin(rules, game) and (any_options or (any_size and config.fits_all_sizes))
+        if rules != own and not kin:
             told = f"{folder} is a run of {rules}, not of {own}"
-            raise BadRun(told + (hint if any_size and are_kin(rules, game) else ""))
+            raise BadRun(told + (f"; {SIZE_FREE}" if any_size and are_kin(rules, game) else ""))
         if named:
             _compare_digests(folder, trained, game, playing=any_size)
         return cls(folder, game, config, trained)
@@ -169,7 +178,8 @@ class Run:
             weights = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118
             if self.game.identity != self.trained and not fits(network, weights):
                 told = f"{path} is of {self.trained}, and does not fit {self.game.identity}"
-                raise BadRun(f"{told}: the network's inputs differ in more than the board size")
+                differ = "differ in more than the board size" if self.config.fits_all_sizes else f"differ; {SIZE_FREE}"
+                raise BadRun(f"{told}: the network's inputs {differ}")
             network.load_state_dict(weights)
         return network.eval(), {"iteration": iteration, **json.loads(about["facts"])}
 
@@ -343,14 +353,15 @@ def open_run(folder: str | Path, game: Game | None = None, trust: bool = False) 
     return Run.open(Path(folder), game, any_size=True, trust=trust)
 
 
-def open_checkpoint(name: str, game: Game | None = None, trust: bool = False) -> tuple[Run, int | None]:
-    """A run and the number of a checkpoint, from RUN@40, or from RUN with None for the latest; see open_run."""
+def open_checkpoint(
+    name: str, game: Game | None = None, trust: bool = False, any_options: bool = False
+) -> tuple[Run, int | None]:
+    """A run and the number of a checkpoint, from RUN@40, or from RUN with None for the latest; see Run.open."""
     folder, at, checkpoint = name.rpartition("@")
-    if not at:
-        return open_run(name, game, trust), None
-    if not checkpoint.isdecimal():
+    if at and not checkpoint.isdecimal():
         raise BadRun(f"{checkpoint!r} is no checkpoint; write {folder}@40")
-    return open_run(folder, game, trust), int(checkpoint)
+    run = Run.open(Path(folder if at else name), game, any_size=True, any_options=any_options, trust=trust)
+    return run, int(checkpoint) if at else None
 
 
 def _own_game(folder: Path, spec: GameSpec | None, trust: bool) -> Game:
@@ -396,8 +407,11 @@ def _tell_if_changed(file: Path, digest: str, instead: str) -> None:
 
 
 def first_weights(name: str, game: Game, network: Any) -> dict[str, Any]:
-    """The weights of another run, RUN or RUN@40, for a run that begins with them."""
-    run, checkpoint = open_checkpoint(name, game)
+    """The weights of another run, RUN or RUN@40, for a run that begins with them.
+
+    The other run may have other options of the game, such as an earlier end, if the shapes of the weights are the same.
+    """
+    run, checkpoint = open_checkpoint(name, game, any_options=True)
     weights = run.load_player(checkpoint)[0].state_dict()
     if not fits(network, weights):
         shown = ", ".join(f"{key}={getattr(run.config, key)}" for key in NETWORK)

@@ -20,7 +20,7 @@ from ludus.nets.families import FAMILIES
 from ludus.nets.rows import Rows, join
 from ludus.stopping import NEVER, Deadline, Stopped
 from ludus.training.learner import Learner, learner_device
-from ludus.training.planning import check_fit
+from ludus.training.planning import check_fit, mean_plies
 from ludus.training.playoff import play_off
 from ludus.training.replay import window_size
 from ludus.training.selfplay import LocalSelfPlay
@@ -58,7 +58,7 @@ class Measured:
     simulations: float
     """Simulations per second of self-play."""
     plies: float
-    """Mean length of a game between untrained networks."""
+    """Mean length of a random game. Of games under way for some seconds, only the shortest would have ended."""
     learned: float
     """Rows per second that the learner takes in."""
     engine: str
@@ -101,8 +101,6 @@ class _Candidate(NamedTuple):
     selfplay: LocalSelfPlay
     simulations: float
     """Simulations per second."""
-    plies: float
-    """Mean length of a game."""
     rows: Rows
 
 
@@ -149,7 +147,7 @@ def measure(game: Game, config: Config, progress: Progress | None = None, stop: 
         parameters=sum(weight.numel() for weight in network.parameters()),
         evaluations=evaluations,
         simulations=best.simulations,
-        plies=best.plies,
+        plies=mean_plies(game),
         learned=learned[fastest],
         engine=engine,
         parallel_games=selfplay.games,
@@ -209,11 +207,7 @@ def _measure_selfplay(game: Game, config: Config, network: Any, games: int, cali
         play_off(game, evaluator, evaluator, 2, 2, 1, 0, config.gating_uct and 2)  # compiles too
     selfplay.restart()  # positions late in a game are not like the others
     played = selfplay.play(1 << 40, config.simulations, Deadline(SECONDS, stop))
-    finished = warm.counts.games + played.counts.games
-    plies = (warm.counts.plies + played.counts.plies) / max(1, finished)
-    return _Candidate(
-        selfplay, played.counts.simulations / played.counts.seconds, plies, join([warm.rows, played.rows])
-    )
+    return _Candidate(selfplay, played.counts.simulations / played.counts.seconds, join([warm.rows, played.rows]))
 
 
 def _measure_learner(learner: Learner, rows: Rows, stop: Stop) -> float:

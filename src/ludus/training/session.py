@@ -131,7 +131,7 @@ def new_run(
 
 def _settings_of(name: str, game: Game | None, trust: bool) -> tuple[Game, dict[str, Any]]:
     """The game, by default the one of the run `name`, and the settings of a run that begins with its weights."""
-    run, checkpoint = open_checkpoint(name, game, trust)
+    run, checkpoint = open_checkpoint(name, game, trust, any_options=True)
     if checkpoint is None and not run.checkpoints():
         raise BadRun(f"{run.folder} has no checkpoint yet")
     at = run.checkpoints()[-1] if checkpoint is None else checkpoint

@@ -84,7 +84,7 @@ class Entry:
         return {
             "key": self.key,
             "title": self.title,
-            "about": self.about,
+            "about": self.about[:1].upper() + self.about[1:],
             "players": self.players,
             "simultaneous": self.simultaneous,
             "source": self.source,

@@ -39,7 +39,7 @@ export class LearnPage extends Dashboard {
   }
 
   build() {
-    const games = this.catalogue.games.filter((game) => game.source !== "gdl");
+    const { games } = this.catalogue;
     this.game = html("select", { onchange: () => this.choose() }, ...games.map((game) => html("option", { value: game.key }, game.title)));
     this.game.value = "connect4";
     this.name = html("input", { required: true, pattern: "[A-Za-z0-9][A-Za-z0-9._\\-]{0,79}", autocomplete: "off" });
