@@ -46,6 +46,7 @@ LONG = (
         "ggp_manager",
     ),
     *("breakthrough", "analysis", "matches", "search", "uct", "demo", "train", "cli", "golden_trees", "quantised"),
+    *("templates", "portable", "site", "grids", "package"),
 )
 """The groups that take longest with a cold cache, the longest first. Started last, one would leave a core idle."""
 
