@@ -43,7 +43,7 @@ class BrokenGame(LudusError):
 
 
 class Untrusted(LudusError):
-    """A file names Python code that Ludus runs only if the user says so."""
+    """A file names Python code or a program that Ludus runs only if the user says so."""
 
     def __init__(self, what: str):
         """`what` says which code would be run."""

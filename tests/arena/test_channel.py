@@ -12,8 +12,9 @@ import pytest
 import ludus
 from ludus import play_match
 from ludus.arena import wire
-from ludus.arena.channel import LENGTH, MAX_BYTES, MAX_WAITING, BadMessage, Child, read_message, write_message
+from ludus.arena.channel import LENGTH, MAX_BYTES, BadMessage, Child, read_message, write_message
 from ludus.arena.record import tasks_of
+from ludus.child import MAX_WAITING
 
 GAME = ludus.make("tictactoe")
 

@@ -215,6 +215,7 @@ def agent_name() -> Target:
     known = (
         *("random", "greedy", "adversarial:3", "uct:100", "uct:2s", "uct:1000:c=0.7", "uct:10:memory=1MB:batch=4"),
         *("solver", "solver:10s", "solver:memory=1MB", "zero:nowhere:2s", "policy:nowhere", "rollout:nowhere:100"),
+        *("uhp:nowhere:5s:depth=3", "cachex:nowhere.py:Player:seconds=9", "ggp:http://127.0.0.1:9147:5s"),
     )
 
     def check(text: str) -> None:
@@ -449,7 +450,7 @@ def cachex_action() -> Target:
 
 @target("ggp-message")
 def ggp_message() -> Target:
-    from ludus.protocols.ggp_messages import BadMessage, read_message, read_move, write_message
+    from ludus.ggp.messages import BadMessage, read_message, read_move, write_message
 
     rules = "(role x) (init (cell 1 1 b)) (<= (legal x (mark ?a)) (true (cell ?a 1 b))) (goal x 100) terminal"
     texts = (
@@ -471,7 +472,7 @@ def ggp_message() -> Target:
 @target("ggp-request")
 def ggp_request() -> Target:
     """HTTP requests that reach a player, from a peer that closes the connection after them."""
-    from ludus.protocols.ggp_http import BadRequest, read_request
+    from ludus.ggp.http import BadRequest, read_request
 
     requests = (
         b"POST / HTTP/1.0\r\nSender: A\r\nContent-Type: text/acl\r\nContent-Length: 8\r\n\r\n( INFO )",

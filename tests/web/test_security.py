@@ -243,6 +243,8 @@ def test_no_path_outside_the_folders_is_read(client, path):
         {"game": "tictactoe", "seats": ["human", "zero:../runs/x"]},
         {"game": "tictactoe", "seats": ["human", "policy:.."]},
         {"game": "tictactoe", "seats": ["human", "zero:x@1:batch=100000"]},
+        {"game": "tictactoe", "seats": ["human", "engine:python3 examples/engine.py"]},
+        {"game": "gdl:tictactoe", "seats": ["human", "ggp:127.0.0.1:1"]},
         {"game": "tictactoe", "seats": ["human"]},
         {"game": "tictactoe", "seats": ["human", "uct:" + "1" * 300]},
         {"game": "tictactoe", "options": {"x": [1]}},

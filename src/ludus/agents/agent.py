@@ -25,6 +25,13 @@ never call it.
 """
 
 
+class AgentFault(BadAgent):
+    """An external program did not answer as it must, and its agent loses the game.
+
+    The message is the reason in the record of the game: "crashed: ...", "hung: ..." or "illegal move: ...".
+    """
+
+
 @dataclass(frozen=True)
 class Choice:
     """A move, and what the agent knows about it; None stands for what the agent does not know.

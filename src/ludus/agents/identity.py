@@ -1,8 +1,8 @@
 """Who exactly played: results are added up by identity, so agents that may differ in strength must never share one.
 
 An identity says all that can matter: the kind, its budget and every option with defaults filled in, the checkpoint and
-a digest of its weights, the version of Ludus; where the budget is a time, the machine as well. Two spellings of one
-agent, such as `uct` and `uct:10000`, have the same.
+a digest of its weights, the version of Ludus; the digests of the files of an external program; where the budget is a
+time, the machine as well. Two spellings of one agent, such as `uct` and `uct:10000`, have the same.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ludus.agents.budget import Budget
-from ludus.agents.naming import KINDS, Spec, parse
+from ludus.agents.naming import COMMANDS, KINDS, Spec, parse
 from ludus.errors import BadAgent
 from ludus.machine import cpu_name
 
@@ -65,7 +65,7 @@ def identify(name: str, game: Game) -> Identity:
     options, defaults = _options(spec)
     budget = spec.budget
     if budget is None and options.get("level") == defaults.get("level"):  # a lower level has its own budget
-        budget = getattr(_module(spec.kind), "BUDGET", None)
+        budget = _usual_budget(spec)
     facts: dict[str, Any] = {}
     words, short, run, checkpoint = list(spec.words), list(spec.words), "", None
     if takes_run(name):
@@ -78,6 +78,11 @@ def identify(name: str, game: Game) -> Identity:
         short = [player.label] if player.name else []
     elif words:
         facts["words"] = ":".join(words)
+        if spec.kind in COMMANDS:
+            short = [" ".join(Path(each).name for each in words[0].split())]
+    more = getattr(_module(spec.kind), "facts_of", None)
+    if more is not None:
+        facts.update(more(spec))
     if budget is not None:
         facts["budget"] = _in_full(budget)
     facts.update(sorted(options.items()))
@@ -137,6 +142,12 @@ def _options(spec: Spec) -> tuple[dict[str, Any], dict[str, Any]]:
     parameters = inspect.signature(getattr(module, module.make.__annotations__["return"])).parameters
     defaults = {key: parameters[key].default if key in parameters else DEFAULTS[key] for key in readers}
     return {**defaults, **spec.read_options(readers)}, defaults
+
+
+def _usual_budget(spec: Spec) -> Budget | None:
+    """The budget of an agent whose name gives none: BUDGET of its module, or what `usual_budget` of the module says."""
+    module = _module(spec.kind)
+    return module.usual_budget(spec) if hasattr(module, "usual_budget") else getattr(module, "BUDGET", None)
 
 
 def _player(spec: Spec, game: Game) -> Player:

@@ -10,8 +10,17 @@
     zero:RUN  zero:RUN:2s   tree search with the network of a training run (ludus.agents.zero lists its options)
     policy:RUN              the network of a run alone, without search
     rollout:RUN:100         tree search whose playouts the network of a run plays
+    openspiel:mcts:1000     a bot of OpenSpiel
 
 A part is a budget, an option as key=value, or a word (a file, for kinds that take one).
+
+External programs play too (docs/engines.md). The command or address may hold colons and spaces; a budget and options
+may follow it:
+
+    engine:COMMAND          a program that speaks the protocol of docs/engine-protocol.md
+    uhp:COMMAND:5s          a Hive engine that speaks the Universal Hive Protocol
+    cachex:FILE             a player file for the Cachex referee
+    ggp:HOST:PORT           a player of general game playing, over HTTP
 """
 
 from __future__ import annotations
@@ -45,8 +54,23 @@ KINDS: dict[str, str | Factory] = {
     "zero": "ludus.agents.zero",
     "policy": "ludus.agents.policy",
     "rollout": "ludus.agents.rollout",
+    "engine": "ludus.agents.external.engine",
+    "uhp": "ludus.agents.external.uhp",
+    "cachex": "ludus.agents.external.cachex",
+    "ggp": "ludus.agents.external.ggp",
+    "openspiel": "ludus.agents.external.openspiel",
 }
 """Every kind of agent: its factory, or the module with the factory `make`, which is loaded when it is first needed."""
+
+EXTERNAL = "ludus.agents.external."
+"""Prefix of the modules whose agents have a process of their own."""
+
+TIME = r"[0-9._]+(ms|s|min)"
+COMMANDS = {"engine": r"[0-9._]+[a-zA-Z]*", "uhp": TIME, "cachex": TIME, "ggp": TIME}
+"""The kinds whose names hold a command or an address, which may contain colons; and the budgets that may follow it."""
+ONE_GAME = ("ggp",)
+"""The kinds whose players can be in one game at a time."""
+OPTION_AT_END = r"[a-z_]+=[\w.]*"
 
 
 @dataclass
@@ -91,11 +115,15 @@ class Spec:
 def parse(text: str) -> Spec:
     """Take an agent's name apart. The kind checks later whether the parts fit it."""
     kind, *parts = text.strip().split(":")
+    words: list[str] = []
+    if kind in COMMANDS and parts:
+        command, parts = _split_command(kind, text.strip().partition(":")[2])
+        words = [command]
     if kind not in KINDS:
         close = difflib.get_close_matches(kind, KINDS, 1)
         hint = f"did you mean {close[0]}?" if close else f"there are {', '.join(KINDS)}"
         raise BadAgent(f"no agent is called {kind!r}; {hint}")
-    spec = Spec(text.strip(), kind)
+    spec = Spec(text.strip(), kind, words=words)
     for part in parts:
         key, equals, value = part.partition("=")
         if equals:
@@ -110,6 +138,24 @@ def parse(text: str) -> Spec:
         else:
             spec.words.append(part)
     return spec
+
+
+def _split_command(kind: str, text: str) -> tuple[str, list[str]]:
+    """The command of an external program, and the budget and options after it."""
+    parts: list[str] = []
+    while True:
+        command, colon, last = text.rpartition(":")
+        if not colon or not (re.fullmatch(COMMANDS[kind], last) or re.fullmatch(OPTION_AT_END, last)):
+            return text.strip(), parts
+        text, parts = command, [last, *parts]
+
+
+def names_a_program(text: str) -> bool:
+    """True if making the agent of this name starts a program, or calls an address, that the name holds.
+
+    A name in a file or a request of others must not do this without the user's consent.
+    """
+    return text.strip().partition(":")[0] in COMMANDS
 
 
 def make_agent(text: str, game: Game, seed: int = 0) -> Agent:

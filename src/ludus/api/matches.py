@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ludus.arena.events import ArenaEvent, ArenaFinished, ArenaStarted, MatchEvent
 from ludus.arena.loop import Arena
@@ -22,7 +22,7 @@ from ludus.arena.results import Results, open_results
 from ludus.arena.roster import Roster, find_entrants, read_plan
 from ludus.arena.series import read_series
 from ludus.arena.store import FILE
-from ludus.arena.workers import warm_up
+from ludus.arena.workers import one_game_at_a_time, warm_up
 from ludus.errors import BadOption
 from ludus.grading.drawing import LIMIT
 from ludus.grading.report import GradeReport, grade_agent
@@ -113,14 +113,19 @@ def rate(
     `anchor_rating`. Checkpoints play with `simulations` a move (100), every K-th of a run takes part (`every`), and
     `series` says which games they play (see docs/arena.md). Games begin with `openings` random plies, by default up to
     4, depending on the length of the game. An agent that takes longer than `move_limit` seconds for a move loses.
-    Python code of a game that comes with a run is used only with `trust`.
+    Python code of a game that comes with a run, and external programs that its settings name, are used only with
+    `trust`.
     """
     for name, value in (("minutes", minutes), ("games", games)):
         if value is not None and not 0 < value < math.inf:
             raise BadOption(f"{name} must be above 0, not {value:g}")
-    at_once = cpu_count() if parallel is None else check_parallel(parallel)
     found = find_entrants(entrants, None if game is None else _game(game), trust)
-    plans = [(run, read_plan(run.folder, simulations=simulations, every=every, series=series)) for run in found.runs]
+    settings: dict[str, Any] = {"simulations": simulations, "every": every, "series": series}
+    plans = [(run, read_plan(run.folder, trust, **settings)) for run in found.runs]
+    single = one_game_at_a_time([anchor, *found.agents, *(name for _, plan in plans for name in plan.agents)])
+    at_once = (1 if single else cpu_count()) if parallel is None else check_parallel(parallel)
+    if single and at_once > 1:
+        raise BadOption(f"{single} can be in one game at a time: parallel 1")
     line = next((plan.series for _, plan in plans if plan.series), series or "")
     if line and not found.runs:
         raise BadOption("a series is about the checkpoints of a run: name one")

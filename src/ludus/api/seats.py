@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 
 from ludus.agents.budget import Budget
 from ludus.agents.human import HumanAgent
-from ludus.agents.naming import parse
+from ludus.agents.naming import names_a_program, parse
 from ludus.arena.remote import RemoteAgent, agent_for
-from ludus.errors import BadAgent
+from ludus.errors import BadAgent, Untrusted
+from ludus.spec import shortened
 
 if TYPE_CHECKING:
     from ludus.agents.agent import Agent
@@ -31,6 +32,17 @@ MakeAgent = Callable[[str, "Game", int], "Agent"]
 def make_seated(name: str, game: Game, seed: int) -> Agent:
     """The agent of that name, without a limit for a move: the session has clocks of its own."""
     return agent_for(name, game, seed, move_limit=math.inf)
+
+
+def refuse_programs(make_agent: MakeAgent) -> MakeAgent:
+    """The same as `make_agent`, for names in a file of others: Untrusted for an external program."""
+
+    def make(name: str, game: Game, seed: int) -> Agent:
+        if names_a_program(name):
+            raise Untrusted(f"the record of the game names the agent {shortened(name)}, which is a program")
+        return make_agent(name, game, seed)
+
+    return make
 
 
 class Seat:

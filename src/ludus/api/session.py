@@ -25,7 +25,7 @@ from ludus.api.clock import Clocks, TimeControl, time_controls
 from ludus.api.moves import MoveList, Ply
 from ludus.api.record import read_record, write_record
 from ludus.api.result import RESIGNATION, TIME, Result, result_by_agreement, result_by_loss
-from ludus.api.seats import HUMAN, MakeAgent, OnSnapshot, Seat, Task, make_seated, watcher
+from ludus.api.seats import HUMAN, MakeAgent, OnSnapshot, Seat, Task, make_seated, refuse_programs, watcher
 from ludus.errors import BadAgent, BadOption, IllegalMove
 from ludus.game import Game, Position
 from ludus.registry import make
@@ -347,14 +347,15 @@ class Session:
         """The game that `record` wrote, as a dictionary or as JSON text, at the ply where it was, with clocks stopped.
 
         The game is made as the record says, unless it is given as `game`: a Python file that the record names is run
-        only with `trust`. Agents are made when they are first asked for a move. `seats` replaces those of the record;
-        `options` are those of Session.
+        only with `trust`. Agents are made when they are first asked for a move; external programs that the record names
+        play only with `trust`. `seats` replaces those of the record; `options` are those of Session.
         """
         recorded = read_record(data, game, trust)
         session = cls(recorded.last, seats, seed=recorded.seed, clocks=recorded.clocks, **options)
         if seats is None:
+            refused = not trust and session._make_agent is make_seated  # a caller's own function decides for itself
             session._seats = [
-                Seat(name, session._make_agent) for name in recorded.seats
+                Seat(name, refuse_programs(make_seated) if refused else session._make_agent) for name in recorded.seats
             ]  # not made: they may lie on another machine
         session._moves.plies = recorded.plies
         session._moves.go_to(recorded.ply)

@@ -12,18 +12,22 @@ The setup and each request but the last are answered by one of
 
     [TOKEN, "ready", ANSWER]
     [TOKEN, "failed", WHY]       the agent raised an exception
+    [TOKEN, "fault", REASON]     the program of an external agent failed, for this reason
     [TOKEN, "broken", WHY]       the game cannot be made in this process
 """
 
 from __future__ import annotations
 
 import contextlib
+import os
 import queue
 import threading
 from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 
+from ludus import child
+from ludus.agents.agent import AgentFault
 from ludus.agents.naming import make_agent
 from ludus.arena.channel import write_message
 from ludus.arena.processes import AGENT, begin_service, game_of, read_requests
@@ -44,6 +48,7 @@ def serve(requests: IO[bytes], replies: IO[bytes]) -> None:
 
 def _serve(requests: IO[bytes], replies: IO[bytes]) -> None:
     setup = begin_service(AGENT, requests)
+    child.grouped = os.name == "posix"  # see start_process: programs that the agent starts end with this process
     token, name = setup["token"], setup["agent"]
     waiting: queue.SimpleQueue[Any] = queue.SimpleQueue()
     stopped: set[str] = set()
@@ -76,6 +81,8 @@ def _serve(requests: IO[bytes], replies: IO[bytes]) -> None:
             else:
                 answer = seat.choose(details, lambda fraction: token not in stopped)  # noqa: B023
             message = [token, "ready", answer]
+        except AgentFault as fault:
+            message = [token, "fault", str(fault)]
         except BaseException as error:  # also SystemExit
             message = [token, "failed", describe_error(error)]
         write_message(replies, message)

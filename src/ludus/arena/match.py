@@ -23,7 +23,7 @@ from ludus.arena.record import GameRecord, tasks_of
 from ludus.arena.remote import MOVE_LIMIT, RemoteAgent, agent_for
 from ludus.arena.result import MatchResult, pair_points
 from ludus.arena.store import Store
-from ludus.arena.workers import Workers, can_work, warm_up
+from ludus.arena.workers import Workers, can_work, one_game_at_a_time, warm_up
 from ludus.errors import BadAgent, BadOption
 from ludus.machine import cpu_count
 from ludus.stopping import Stop, is_stopped
@@ -80,11 +80,16 @@ class Match:
 
     def _games_at_once(self, given: int | None, agents: Sequence[Agent | str]) -> int:
         elsewhere = all(isinstance(agent, str) for agent in agents) and can_work(self.names)
+        single = one_game_at_a_time(agent for agent in agents if isinstance(agent, str))
+        if given is None and single:
+            return 1
         if given is None:
             # At least two: an agent that fails can lose its game only in a process of its own.
             given = max(2, cpu_count()) if elsewhere else 1
         if check_parallel(given) > 1 and not elsewhere:
             raise BadOption("people, and agents that exist in this process only, need one game at a time: parallel 1")
+        if given > 1 and single:
+            raise BadOption(f"{single} can be in one game at a time: parallel 1")
         return given
 
     def play(self, on_event: Callable[[MatchEvent], None] | None = None, stop: Stop | None = None) -> MatchResult:

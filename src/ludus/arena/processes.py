@@ -81,13 +81,6 @@ def read_requests(requests: IO[bytes], take_in: Callable[[Any], None]) -> None:
         os._exit(1)
 
 
-def how_it_ended(code: int | None) -> str:
-    """The exit code of a process, as the end of a sentence."""
-    if code is None or code >= 0:
-        return f" with exit code {code}"
-    return f" by signal {-code} ({signal.Signals(-code).name})"
-
-
 def module_path(homes: Iterable[str]) -> list[str]:
     """sys.path for another process: the path of this one, except the folder that Python added for the running program.
 

@@ -1,4 +1,4 @@
-"""Agents that are not built in: each plays in a process of its own, and only it is charged for its failures.
+"""Agents that are not part of Ludus: each plays in a process of its own, and only it is charged for its failures.
 
 The referee holds the game. It tells the process the first state and the actions since then, and checks the answer: the
 process can write into copies only. A question has a random token that its answer must repeat, so an answer to another
@@ -16,10 +16,11 @@ from typing import TYPE_CHECKING, Any
 
 from ludus.agents.agent import Choice, player_asked
 from ludus.agents.budget import Budget
-from ludus.agents.naming import KINDS, make_agent, parse
+from ludus.agents.naming import EXTERNAL, KINDS, make_agent, parse
 from ludus.arena import wire
 from ludus.arena.channel import BadMessage, Child
-from ludus.arena.processes import AGENT, how_it_ended, start_process
+from ludus.arena.processes import AGENT, start_process
+from ludus.child import how_it_ended
 from ludus.errors import BadAgent, BrokenGame
 
 if TYPE_CHECKING:
@@ -57,9 +58,14 @@ class AgentFailed(BadAgent):
 
 
 def is_remote(name: str) -> bool:
-    """True if an agent of this name gets a process of its own: a program registered its kind as a module."""
+    """True if an agent of this name gets a process of its own.
+
+    Such agents are external programs, and kinds that a program has registered as modules.
+    """
     home = KINDS[parse(name).kind]
-    return isinstance(home, str) and home != "__main__" and not home.startswith("ludus.agents.")
+    if not isinstance(home, str) or home == "__main__":
+        return False
+    return home.startswith(EXTERNAL) or not home.startswith("ludus.agents.")
 
 
 def agent_for(name: str, game: Game, seed: int = 0, move_limit: float = MOVE_LIMIT) -> Agent:
@@ -174,6 +180,8 @@ class RemoteAgent:
                 return answer
             case ["failed", str(why)]:
                 raise AgentFailed(self.name, f"crashed: {_line(why)}")  # the process goes on
+            case ["fault", str(reason)]:
+                raise AgentFailed(self.name, _line(reason))
             case _:
                 raise self._failure("crashed: its process sent nonsense (no such answer)")
 

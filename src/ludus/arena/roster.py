@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING, Any
 
 from ludus.agents.budget import MOST_SIMULATIONS
 from ludus.agents.identity import Identity, identify
-from ludus.agents.naming import KINDS, parse
+from ludus.agents.naming import KINDS, names_a_program, parse
 from ludus.bounded import read_text
-from ludus.errors import BadOption, LudusError
+from ludus.errors import BadOption, LudusError, Untrusted
 from ludus.runs.run import Run
+from ludus.spec import shortened
 
 if TYPE_CHECKING:
     from ludus.game import Game
@@ -49,8 +50,11 @@ class Plan:
     """Reference agents."""
 
 
-def read_plan(folder: Path, **given: Any) -> Plan:
-    """The settings in the folder of a run, overruled by those given that are not None."""
+def read_plan(folder: Path, trust: bool = False, **given: Any) -> Plan:
+    """The settings in the folder of a run, overruled by those given that are not None.
+
+    An external program among the agents of the file is used only with `trust`, else Untrusted is raised.
+    """
     file = folder / "arena.toml"
     said: dict[str, Any] = {}
     if file.is_file():
@@ -66,6 +70,9 @@ def read_plan(folder: Path, **given: Any) -> Plan:
             raise BadOption(f"{file}: {key} must be {kinds[key].__name__}, not {value!r}")
     if "agents" in said:
         said["agents"] = tuple(str(each) for each in said["agents"])
+        for name in said["agents"]:
+            if names_a_program(name) and not trust:
+                raise Untrusted(f"{file} names the agent {shortened(name)}, which is a program")
     plan = Plan(**{**said, **{key: value for key, value in given.items() if value is not None}})
     if not 1 <= plan.simulations <= MOST_SIMULATIONS:
         raise BadOption(f"simulations must be from 1 to {MOST_SIMULATIONS}, not {plan.simulations}")

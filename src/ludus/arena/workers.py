@@ -24,12 +24,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from ludus.agents.naming import KINDS, make_agent, parse
+from ludus.agents.naming import KINDS, ONE_GAME, make_agent, parse
 from ludus.arena import wire
 from ludus.arena.channel import BadMessage, Child
-from ludus.arena.processes import WORKER, how_it_ended, start_process
+from ludus.arena.processes import WORKER, start_process
 from ludus.arena.record import GameRecord, Task, Thought, record_of, start_of
 from ludus.arena.remote import MOVE_LIMIT, READY_LIMIT, Unfit, is_remote, time_limit
+from ludus.child import how_it_ended
 from ludus.errors import BrokenGame, LudusError
 from ludus.stopping import Stop, is_stopped
 
@@ -254,13 +255,18 @@ def can_work(names: Iterable[str]) -> bool:
     return all(isinstance(KINDS[kind], str) and KINDS[kind] != "__main__" and kind != "human" for kind in kinds)
 
 
+def one_game_at_a_time(names: Iterable[str]) -> str:
+    """The first of these agents whose player can be in one game at a time; empty if there is none."""
+    return next((name for name in names if parse(name).kind in ONE_GAME), "")
+
+
 def warm_up(names: Iterable[str], game: Game) -> None:
     """Prepare one agent of each of Ludus's own kinds in this process, so that code is compiled once and not by every
     worker."""
     seen = set()
     for name in names:
         home = KINDS[parse(name).kind]
-        if isinstance(home, str) and home.startswith("ludus.agents.") and home not in seen:
+        if isinstance(home, str) and home.startswith("ludus.agents.") and not is_remote(name) and home not in seen:
             seen.add(home)
             importlib.import_module(home)
             make_agent(name, game).new_game(0)

@@ -26,9 +26,9 @@ from ludus.arena.store import Store
 from ludus.errors import BadAgent, BadOption
 from ludus.gdl.described import DescribedGame
 from ludus.gdl.kif import decode, parse, shorten, show
-from ludus.protocols.ggp_http import NoAnswer, post, read_address
-from ludus.protocols.ggp_line import Line
-from ludus.protocols.ggp_messages import (
+from ludus.ggp.http import NoAnswer, post, read_address
+from ludus.ggp.line import Line
+from ludus.ggp.messages import (
     LONGEST_CLOCK,
     READY,
     Abort,

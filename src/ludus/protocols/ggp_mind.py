@@ -51,8 +51,8 @@ from ludus.gdl.game import game_of, make_file
 from ludus.gdl.grounding import CannotGround
 from ludus.gdl.kif import decode
 from ludus.gdl.language import read_description
-from ludus.protocols.ggp_line import Line
-from ludus.protocols.ggp_messages import find_spelling
+from ludus.ggp.line import Line
+from ludus.ggp.messages import find_spelling
 from ludus.rules import EVERYONE
 
 LONG = Budget(seconds=24 * 3600.0)

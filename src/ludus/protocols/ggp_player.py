@@ -29,18 +29,8 @@ from ludus.gdl.described import DescribedGame
 from ludus.gdl.game import game_of
 from ludus.gdl.kif import decode, shorten
 from ludus.gdl.language import read_description
-from ludus.protocols.ggp_events import (
-    MatchBegun,
-    MatchEnded,
-    MoveAnswered,
-    OnPlayerEvent,
-    OutOfStep,
-    Prepared,
-    Trouble,
-    Warm,
-)
-from ludus.protocols.ggp_line import Line
-from ludus.protocols.ggp_messages import (
+from ludus.ggp.line import Line
+from ludus.ggp.messages import (
     ABORTED,
     BUSY,
     DONE,
@@ -54,6 +44,16 @@ from ludus.protocols.ggp_messages import (
     Stop,
     find_spelling,
     read_message,
+)
+from ludus.protocols.ggp_events import (
+    MatchBegun,
+    MatchEnded,
+    MoveAnswered,
+    OnPlayerEvent,
+    OutOfStep,
+    Prepared,
+    Trouble,
+    Warm,
 )
 
 MIND = "ludus.protocols.ggp_mind"

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from ludus.errors import BadOption
 from ludus.gdl.described import DescribedGame
 from ludus.gdl.game import GdlGame
-from ludus.protocols.ggp_messages import find_spelling
+from ludus.ggp.messages import find_spelling
 from ludus.registry import make
 from ludus.terminal.bar import Bar
 from ludus.terminal.interrupt import ctrl_c_stops
@@ -40,7 +40,7 @@ def described(name: str) -> DescribedGame:
 
 def run_player(host: str, port: int, name: str, learn: bool) -> None:
     """Play until Ctrl-C, with a line for each event."""
-    from ludus.protocols.ggp_http import Server
+    from ludus.ggp.http import Server
     from ludus.protocols.ggp_player import Player
 
     if not name.isascii() or not name.replace("-", "").replace("_", "").replace(".", "").isalnum():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ludus.agents import Choice
 from ludus.agents.human import Quit, list_moves, read_line
-from ludus.agents.naming import parse
+from ludus.agents.naming import names_a_program, parse
 from ludus.api.seats import HUMAN
 from ludus.api.session import ADVISER, Session
 from ludus.errors import BadOption, LudusError
@@ -33,7 +33,8 @@ class PlayScreen:
     def __init__(self, session: Session, seat: int, against: str):
         self.session, self.seat = session, seat
         self.console = terminal()
-        self.adviser = against if parse(against).kind not in ("random", "greedy", "human") else ADVISER
+        no_adviser = parse(against).kind in ("random", "greedy", "human") or names_a_program(against)
+        self.adviser = ADVISER if no_adviser else against
 
     # --- the game -----------------------------------------------------------------------------------------------------
 

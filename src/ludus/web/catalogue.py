@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ludus import registry
-from ludus.agents.naming import parse
+from ludus.agents.naming import names_a_program, parse
 from ludus.agents.search import SearchAgent
 from ludus.agents.zero import LEVELS
 from ludus.api.seats import make_seated
@@ -105,6 +105,8 @@ class Catalogue:
         self._warming: set[int] = set()
         """The identities of games that are being compiled."""
         self._entries: dict[str, Entry] = {}
+        for name in settings.agents:
+            parse(name)  # refuses a name that means nothing
         for name in registry.names():
             self._add(_built_in(name))
         for sheet in rule_sheets():
@@ -194,6 +196,10 @@ class Catalogue:
             "agents": [
                 *self._shipped(),
                 *({"name": name, "title": title, "about": about, "games": None} for name, title, about in AGENTS),
+                *(
+                    {"name": name, "title": name, "about": "A program that the server was started with.", "games": None}
+                    for name in self.settings.agents
+                ),
             ],
             "runs": self.runs(),
         }
@@ -291,8 +297,12 @@ class Catalogue:
     def agent_path(self, name: str) -> str:
         """An agent's name with the path of its run in place of the run's name; BadAgent if it cannot be made here."""
         spec = parse(name)
+        if name in self.settings.agents:
+            return name
         if len(name) > 200 or not name.isprintable():
             raise BadAgent("the name of an agent has at most 200 printable characters")
+        if names_a_program(name):
+            raise BadAgent(f"{spec.kind} is a program: the server offers those that it was started with, by --agent")
         if spec.kind == "human":
             raise BadAgent("a person cannot be asked here: give the seat to a person instead")
         if "batch" in spec.options and not 0 < int(_digits(spec.options["batch"])) <= LARGEST_BATCH:

@@ -13,9 +13,9 @@ from ludus.gdl.described import GAMES
 from ludus.gdl.game import game_of
 from ludus.gdl.kif import parse, show
 from ludus.gdl.language import read_description
-from ludus.protocols.ggp_http import Server
-from ludus.protocols.ggp_line import Line
-from ludus.protocols.ggp_messages import Abort, Info, Play, Start, Stop, read_message
+from ludus.ggp.http import Server
+from ludus.ggp.line import Line
+from ludus.ggp.messages import Abort, Info, Play, Start, Stop, read_message
 
 TICTACTOE = "\n".join(show(rule) for rule in parse((GAMES / "tictactoe.kif").read_text()))
 

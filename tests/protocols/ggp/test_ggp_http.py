@@ -8,8 +8,8 @@ import time
 import pytest
 
 from ludus.errors import BadOption
-from ludus.protocols import ggp_http
-from ludus.protocols.ggp_http import NoAnswer, Server, post, read_address
+from ludus.ggp import http as ggp_http
+from ludus.ggp.http import NoAnswer, Server, post, read_address
 from tests.protocols.ggp.ggp_help import raw_server
 
 

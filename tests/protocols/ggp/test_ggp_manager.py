@@ -11,9 +11,9 @@ import pytest
 import ludus
 from ludus.api.matches import open_results
 from ludus.errors import BadAgent, BadOption
-from ludus.protocols.ggp_http import Server
+from ludus.ggp.http import Server
+from ludus.ggp.messages import Abort, Play, Stop
 from ludus.protocols.ggp_manager import Fault, GameOver, Settings, manage
-from ludus.protocols.ggp_messages import Abort, Play, Stop
 from ludus.protocols.ggp_player import Player
 from ludus.stopping import NEVER
 from tests.protocols.ggp.ggp_help import Puppet, described, raw_server, serving

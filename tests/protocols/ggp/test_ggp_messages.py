@@ -5,8 +5,8 @@ from random import Random
 import pytest
 
 from ludus.gdl.language import read_description
-from ludus.protocols.ggp_line import Line
-from ludus.protocols.ggp_messages import (
+from ludus.ggp.line import Line
+from ludus.ggp.messages import (
     Abort,
     BadMessage,
     Info,

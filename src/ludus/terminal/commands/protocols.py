@@ -10,6 +10,7 @@ import typer
 from ludus.terminal.commands.app import AGENTS, app
 from ludus.terminal.commands.arguments import (
     Seed,
+    Trust,
 )
 
 
@@ -30,6 +31,26 @@ def uhp(
     from ludus.protocols.uhp import run
 
     run(agent, seed)
+
+
+@app.command(short_help="Run an agent as an engine for other programs.", epilog=AGENTS)
+def engine(
+    agent: Annotated[str, typer.Argument(metavar="AGENT", help="The agent that chooses the moves.")] = "uct",
+    trust: Trust = False,
+) -> None:
+    """Run an agent as an engine that speaks Ludus's engine protocol on standard input and output.
+
+    The other program names the game. A game in a Python file is played only with --trust. docs/engine-protocol.md
+    describes the commands. Two versions of Ludus play each other by it.
+
+    \b
+    Examples
+      ludus engine uct:1000
+      ludus match connect4 "engine:path/to/other/bin/ludus engine uct:1000" uct:1000
+    """
+    from ludus.protocols.engine import run
+
+    run(agent, trust)
 
 
 @app.command("sevn-read", short_help="Read a Sevn position from a picture.")

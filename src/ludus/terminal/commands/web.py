@@ -29,6 +29,10 @@ def web(
         list[str] | None,
         typer.Option("--game", metavar="FILE", help="A game of your own, .py (is run) or .kif; may be repeated."),
     ] = None,
+    agent: Annotated[
+        list[str] | None,
+        typer.Option("--agent", metavar="AGENT", help="An external program that may have a seat; may be repeated."),
+    ] = None,
     browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open the browser.")] = True,
     memory: Annotated[
         str | None,
@@ -41,6 +45,7 @@ def web(
     Examples
       ludus web
       ludus web --game my_game.py --runs runs
+      ludus web --agent "uhp:path/to/engine:5s"
       ludus web --host 0.0.0.0 --token SECRET123    other machines can open the printed address
     """
     from ludus.errors import missing_package
@@ -59,6 +64,7 @@ def web(
         Path(runs),
         Path(results),
         tuple(game or ()),
+        tuple(agent or ()),
         0 if memory is None else read_size(memory),
     )
     serve(settings, browser, print)

@@ -6,6 +6,9 @@ OpenSpiel's states are the boards of a PythonGame, so such a game is slower than
 Some games may last very long (chess: 17,695 plies), and a search keeps the history of every position it stores. So a
 game ends after 1,000 plies with the returns so far, which for nearly all games means a draw. The option `longest` sets
 another limit: ludus.make("openspiel:chess", longest=300).
+
+In the other direction, `ludus.openspiel.to_pyspiel(game)` makes a game of OpenSpiel from any game of Ludus
+(exported.py).
 """
 
 from __future__ import annotations
@@ -17,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from ludus.errors import BadOption, UnknownGame, Unsuitable
-from ludus.game import convert_options, require
+from ludus.game import Game, convert_options, require
 from ludus.python_games import PythonGame
 from ludus.spec import GameSpec
 
@@ -97,6 +100,22 @@ class OpenSpielGame(PythonGame):
 
     def picture(self, board: Any) -> str:
         return str(board)
+
+
+def to_pyspiel(game: Game, seed: int = 0) -> Any:
+    """The pyspiel.Game of any game; of one that comes from OpenSpiel, its own.
+
+    `seed` is the seed of the start, for games with a random set-up. docs/engines.md says more.
+    """
+    if isinstance(game, OpenSpielGame):
+        return game.spiel
+    try:
+        from ludus.openspiel.exported import to_pyspiel
+    except ImportError as error:
+        raise Unsuitable(
+            f"{game.name} as a game of OpenSpiel needs OpenSpiel ({error}): pip install open_spiel"
+        ) from None
+    return to_pyspiel(game, seed)
 
 
 def make(rest: str, /, **options: Any) -> OpenSpielGame:

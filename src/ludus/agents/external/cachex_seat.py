@@ -1,6 +1,6 @@
-"""The process of one player under the Cachex referee: it loads the class, and answers requests in lines of JSON.
+"""The program of one Cachex player's process: it loads the class, and answers requests in lines of JSON.
 
-`cachex_referee` runs this file. It uses the standard library only, so that it adds no memory or modules to the player.
+`cachex_process` runs this file. It uses the standard library only, so that it adds no memory or modules to the player.
 """
 
 import contextlib
@@ -108,7 +108,7 @@ def main(where):
         reply({"error": str(error)})
         return
     except BaseException as error:
-        reply({"error": f"{type(error).__name__}: {error}"})
+        reply({"error": f"{type(error).__name__}: {error}"[:1000]})
         return
     forget_peak()
     reply({})
@@ -117,7 +117,7 @@ def main(where):
             player, message = answer(player, json.loads(line))
         except BaseException as error:
             traceback.print_exc()
-            message = {"error": f"{type(error).__name__}: {error}"}
+            message = {"error": f"{type(error).__name__}: {error}"[:1000]}
         reply(message)
 
 

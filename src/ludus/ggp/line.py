@@ -14,8 +14,8 @@ import numpy as np
 from ludus.errors import IllegalMove
 from ludus.gdl.described import DescribedGame
 from ludus.gdl.kif import shorten, show
+from ludus.ggp.messages import find_spelling
 from ludus.native import kernel
-from ludus.protocols.ggp_messages import find_spelling
 from ludus.rules import EVERYONE, legal
 
 MOST_GUESSES = 400
