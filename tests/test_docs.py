@@ -83,6 +83,14 @@ def test_the_python_of_the_page_about_python_runs(tmp_path):
     assert done.returncode == 0, done.stderr
 
 
+def test_the_python_of_the_page_about_environments_runs(tmp_path):
+    blocks = list(BLOCK.finditer((DOCS / "environments.md").read_text()))
+    assert len(blocks) == 3
+    code = "\n".join(block["code"] for block in blocks)
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
 def test_the_python_of_the_readme_runs():
     text = (DOCS.parent / "README.md").read_text()
     (code,) = re.findall(r"```python\n(.*?)```", text, re.DOTALL)

@@ -34,6 +34,7 @@ LINE = {
     "PLAY_OUTSIDE": "nothing may be read or written outside an array; play does in plain Python",
     "PLAY_FAILS": "play must not fail; in plain Python it raises ValueError: no third move (line.py, line",
     "OBSERVE_NAN": "observe must write finite numbers only",
+    "OBSERVE_BOUNDS": "observe must keep to observation_bounds, from -999.0 to 999.0",
     "OBSERVE_CHANGES": "observe must not change the position",
     "OBSERVE_OUTSIDE": "nothing may be read or written outside an array; observe does in plain Python",
     "HEURISTIC_LARGE": "heuristic must be from -1 to 1",

@@ -115,6 +115,8 @@ class Game:
     """The largest number of plies of a game."""
     observation: tuple[int, ...] | None = None
     """The shape of the planes that `observe` fills."""
+    observation_bounds: tuple[float, float] = (-np.inf, np.inf)
+    """The lowest and the highest number that `observe` writes."""
     places: NDArray[np.int32] | None = None
     """The place of each action on the board, for networks that play boards of all sizes: int32 [1, actions, 3], or
     [players, actions, 3] if it depends on the observing player. A place is (kind, row, column). Row and column refer to

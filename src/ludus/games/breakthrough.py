@@ -221,6 +221,7 @@ class BreakthroughGame(Game):
         # A piece that starts in row r, counted from 0, ends the game with its move number height - 1 - r.
         self.longest = 2 * width * sum(height - 2 - row for row in range(ranks)) + 1
         self.observation = (3, height, width)
+        self.observation_bounds = (0.0, 1.0)
         places = [(action % 3, action // 3 // width, action // 3 % width) for action in range(self.actions)]
         self.places = np.array([places], np.int32)  # where the piece comes from
         self.symmetries = 2

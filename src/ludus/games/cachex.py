@@ -306,6 +306,7 @@ class CachexGame(Game):
         self.most_legal = n * n
         self.longest = turns
         self.observation = (6 if turned else 4, n, n)
+        self.observation_bounds = (0.0, 1.0)
         self.places = np.array([[*((0, cell // n, cell % n) for cell in range(n * n)), (1, -1, -1)]], np.int32)
         self.symmetries = 2
 

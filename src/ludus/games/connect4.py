@@ -203,6 +203,7 @@ class Connect4Game(Game):
         self.actions = self.most_legal = columns
         self.longest = rows * columns
         self.observation = (2, rows, columns)
+        self.observation_bounds = (0.0, 1.0)
         self.places = np.array([[(0, -1, column) for column in range(columns)]], np.int32)
         self.symmetries = 2
 

@@ -297,6 +297,7 @@ class SevnGame(Game):
         self.most_legal = 2 * ((1 << base) - 1)
         self.longest = base * base
         self.observation = (2 * base + 2, base, base)
+        self.observation_bounds = (-1.0, 1.0)
         self.groups = GroupShape(PLANES, base, base, (base,))
         self.touches = TouchShape(kinds=1, roles=1, cells=base)
         self.symmetries = 8

@@ -121,6 +121,7 @@ class TicTacToeGame(Game):
     state = STATE
     actions = most_legal = longest = 9
     observation = (2, 3, 3)
+    observation_bounds = (0.0, 1.0)
     places = np.array([[(0, cell // 3, cell % 3) for cell in range(9)]], np.int32)
     symmetries = 8
 
