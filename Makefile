@@ -5,7 +5,7 @@ OLDEST_PYTHON ?= python3.11
 MINUTES ?= 10
 BIN := .venv/bin
 
-.PHONY: help setup browser test test-slow test-oldest fuzz lint format demo oracles screenshots clean
+.PHONY: help setup browser test test-slow test-oldest fuzz lint format docs demo oracles screenshots clean
 
 help:
 	@echo "make setup     the virtual environment .venv, with Ludus in it"
@@ -15,6 +15,7 @@ help:
 	@echo "make fuzz      mutated command lines and inputs for ten minutes, or MINUTES=60; failures print how to repeat them"
 	@echo "make demo      Connect-4 learned from nothing in five minutes, then two matches and the learning curve"
 	@echo "make screenshots  pictures of the page in build/screenshots: each game, light and dark, desktop and phone"
+	@echo "make docs      the documentation site in build/site; broken links fail"
 	@echo "make oracles   install OpenSpiel, BitBully and sb3-contrib: what some tests compare with, skipped without them"
 	@echo "make browser   install Chromium for the tests of the page, if it is missing (as root)"
 	@echo "make lint      format, lint and types only"
@@ -65,6 +66,10 @@ test-oldest: .venv-oldest/.ready
 
 fuzz: .venv/.ready
 	$(BIN)/python -m tests.fuzz --minutes $(MINUTES)
+
+docs: .venv/.ready
+	$(BIN)/python -m mkdocs build --strict
+	@echo "build/site/index.html"
 
 demo: .venv/.ready
 	$(BIN)/ludus demo

@@ -9,7 +9,7 @@ from ludus.board import Board, Piece, grid
 from ludus.errors import BadPosition, IllegalMove
 from ludus.game import Game, require
 from ludus.games._bits import has, lowest, put, take
-from ludus.games._grid import arranged, draw_grid, letters, read_grid, write_grid
+from ludus.grids import arranged, draw_grid, letters, read_grid, write_grid
 
 # The pieces of a player are bits, row by row from white's side, each from the left. On a board 6 high and 6 wide:
 #

@@ -7,7 +7,7 @@ import numpy as np
 from ludus.board import Board, Piece, grid
 from ludus.errors import BadPosition, IllegalMove
 from ludus.game import Game
-from ludus.games._grid import arranged, draw_grid, read_grid, write_grid
+from ludus.grids import arranged, draw_grid, read_grid, write_grid
 
 # An action is the cell, and the stones of a player are bits in the same order:
 #

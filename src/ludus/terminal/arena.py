@@ -17,7 +17,7 @@ from ludus.cluster.events import ActorLost, ClusterChanged
 from ludus.terminal.cluster import cluster_line
 from ludus.terminal.interrupt import ctrl_c_stops
 from ludus.terminal.ratings import print_standings, rating_table
-from ludus.terminal.show import complain, describe, plain, terminal
+from ludus.terminal.show import command, complain, describe, plain, terminal
 from ludus.terminal.trust import with_trust
 
 if TYPE_CHECKING:
@@ -45,8 +45,8 @@ def run_arena(entrants: Sequence[str], game: Game | None, trust: bool = False, *
     if finished.stopped:
         print("Stopped.")
     print_standings(finished.standings)
-    file = plain(finished.standings.file)
-    print(f"\n{finished.games:,} games more. The same command continues; ludus ratings {file} shows the ratings again.")
+    again = command("ludus", "ratings", plain(finished.standings.file))
+    print(f"\n{finished.games:,} games more. The same command continues; {again} shows the ratings again.")
 
 
 class ArenaView:

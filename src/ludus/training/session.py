@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import shlex
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -118,7 +119,7 @@ def new_run(
         first_weights(config.initial_run, game, config.make_network(game))  # raises if they do not fit
     where = Path(folder) if folder else Path("runs") / f"{game.name}-{time.strftime('%Y%m%d-%H%M%S')}"
     if (where / "config.toml").exists():
-        raise BadOption(f"{where} holds a run already: ludus train --resume {where} goes on with it")
+        raise BadOption(f"{where} holds a run already: ludus train --resume {shlex.quote(str(where))} goes on with it")
     if budget.is_empty:
         budget = Budget(MINUTES)
         emit(BudgetAssumed(MINUTES))

@@ -47,7 +47,11 @@ def train(
         typer.Option("--set", "-s", metavar="NAME=VALUE", help="Change a setting; --settings lists them."),
     ] = None,
     settings: Annotated[bool, typer.Option("--settings", help="List all settings with their defaults.")] = False,
-    tensorboard: Annotated[bool, typer.Option("--tensorboard", help="Write the log for TensorBoard as well.")] = False,
+    tensorboard: Annotated[bool, typer.Option("--tensorboard", help="The same as --log tensorboard.")] = False,
+    log: Annotated[
+        list[str] | None,
+        typer.Option("--log", metavar="NAME", help="Log to tensorboard, wandb or mlflow as well; may be repeated."),
+    ] = None,
     cluster: Cluster = None,
     lockstep: Annotated[
         bool,
@@ -77,7 +81,7 @@ def train(
         return
     run_training(
         make_game(game, option) if game else None,
-        tensorboard=tensorboard,
+        logs=[*(log or []), *(["tensorboard"] if tensorboard else [])],
         minutes=minutes,
         games=games,
         steps=steps,
