@@ -16,7 +16,7 @@ help:
 	@echo "make demo      Connect-4 learned from nothing in five minutes, then two matches and the learning curve"
 	@echo "make screenshots  pictures of the page in build/screenshots: each game, light and dark, desktop and phone"
 	@echo "make docs      the documentation site in build/site; broken links fail"
-	@echo "make oracles   install OpenSpiel, BitBully and sb3-contrib: what some tests compare with, skipped without them"
+	@echo "make oracles   install OpenSpiel, BitBully, sb3-contrib and Ray: what some tests need, skipped without them"
 	@echo "make browser   install Chromium for the tests of the page, if it is missing (as root)"
 	@echo "make lint      format, lint and types only"
 	@echo "make format    put the code into its format"
@@ -29,7 +29,7 @@ help:
 	@touch $@
 
 .venv/.oracles: .venv/.ready
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt open_spiel bitbully sb3-contrib
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt open_spiel bitbully sb3-contrib ray
 	@touch $@
 
 setup: .venv/.ready
