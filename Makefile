@@ -5,7 +5,7 @@ OLDEST_PYTHON ?= python3.11
 MINUTES ?= 10
 BIN := .venv/bin
 
-.PHONY: help setup browser test test-slow test-oldest fuzz lint format demo oracles screenshots notebooks clean
+.PHONY: help setup browser test test-slow test-oldest fuzz lint format docs demo oracles screenshots notebooks clean
 
 help:
 	@echo "make setup     the virtual environment .venv, with Ludus in it"
@@ -16,7 +16,8 @@ help:
 	@echo "make demo      Connect-4 learned from nothing in five minutes, then two matches and the learning curve"
 	@echo "make screenshots  pictures of the page in build/screenshots: each game, light and dark, desktop and phone"
 	@echo "make notebooks  execute the notebooks again and keep their output, in about a quarter of an hour"
-	@echo "make oracles   install OpenSpiel and BitBully: what some tests compare with, skipped without them"
+	@echo "make docs      the documentation site in build/site; broken links fail"
+	@echo "make oracles   install OpenSpiel, BitBully, sb3-contrib and Ray: what some tests need, skipped without them"
 	@echo "make browser   install Chromium for the tests of the page, if it is missing (as root)"
 	@echo "make lint      format, lint and types only"
 	@echo "make format    put the code into its format"
@@ -29,7 +30,7 @@ help:
 	@touch $@
 
 .venv/.oracles: .venv/.ready
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt open_spiel bitbully
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt open_spiel bitbully sb3-contrib ray
 	@touch $@
 
 setup: .venv/.ready
@@ -66,6 +67,10 @@ test-oldest: .venv-oldest/.ready
 
 fuzz: .venv/.ready
 	$(BIN)/python -m tests.fuzz --minutes $(MINUTES)
+
+docs: .venv/.ready
+	$(BIN)/python -m mkdocs build --strict
+	@echo "build/site/index.html"
 
 demo: .venv/.ready
 	$(BIN)/ludus demo

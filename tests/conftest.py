@@ -46,6 +46,7 @@ LONG = (
         "ggp_manager",
     ),
     *("breakthrough", "analysis", "matches", "search", "uct", "demo", "train", "cli", "golden_trees", "quantised"),
+    *("templates", "portable", "site", "grids", "package"),
 )
 """The groups that take longest with a cold cache, the longest first. Started last, one would leave a core idle."""
 
@@ -56,6 +57,10 @@ SLOW = (
     "training/test_sizes.py::test_a_network_of_base_3_plays_base_5[graph",
     "protocols/ggp/test_ggp_manager.py::test_the_commands_play_a_match_in_processes_of_their_own",
     "protocols/test_uhp.py::test_a_lost_position_is_defended_as_long_as_possible",
+    "cluster/test_cluster.py::test_in_lockstep_a_killed_node_changes_nothing",
+    "cluster/test_cluster.py::test_a_run_of_a_cluster_is_resumed_with_the_rows_that_were_waiting",
+    "test_package.py::test_the_installed_package_works_outside_the_repository_and_writes_nothing_into_itself",
+    "test_tutorial.py::test_its_commands_run_with_small_budgets",
 )
 """Tests that take 20 to 90 s each with a cold cache, and are left out unless LUDUS_SLOW_TESTS=1: `make test-slow`."""
 

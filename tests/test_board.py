@@ -6,10 +6,12 @@ import random
 import re
 from xml.etree import ElementTree
 
+import numpy as np
 import pytest
 
 import ludus
 from ludus.board import Board, Cell, Hand, Piece, board_json, board_of, grid, svg, why_not
+from ludus.board.raster import raster
 from ludus.errors import BadPosition, BrokenGame
 from tests.guide import write_chomp
 
@@ -220,3 +222,38 @@ def test_a_grid_names_its_cells_and_lines():
     ]
     assert [mark.text for mark in marks] == ["2", "1", "a", "b"]
     assert all(a.id != b.id for a, b in itertools.combinations(cells, 2))
+
+
+@pytest.mark.parametrize("name", DRAWN)
+def test_a_drawn_game_is_also_pixels(name):
+    *_, position = positions(ludus.make(name, **DRAWN[name]), 1, 8)
+    pixels = raster(position, 200, 150)
+    assert (pixels.shape, pixels.dtype) == ((150, 200, 3), np.uint8)
+    assert len(np.unique(pixels.reshape(-1, 3), axis=0)) > 5
+
+
+def test_pixels_show_pieces_where_they_lie(monkeypatch):
+    game = ludus.make("tictactoe")
+    monkeypatch.setattr(type(game), "drawing", lambda self, position: BOARD)
+    cells, _ = grid(["2", "1"], ["a", "b"])
+    ring = Piece("a2", paint="black", shape="bare", symbol="ring")
+    BOARD = Board(cells=cells, pieces=[ring, Piece("b1", paint="red", shape="tile")])
+    pixels = raster(game.start(), 300, 300).astype(int)  # 2.4 cells across, 2.95 down with the margins
+
+    def at(x, y):
+        """The colour at a point of the board, whose first cell is (0, 0)."""
+        scale = 300 / 2.95
+        return pixels[int((y + 0.8) * scale), int((300 - 2.4 * scale) / 2 + (x + 0.7) * scale)].tolist()
+
+    assert at(1, 1) == [209, 73, 91]
+    assert at(0, 0) == at(1, 0) == [233, 228, 216]  # the hole of the ring, and an empty cell
+    assert at(0.25, 0) == at(0, -0.25) == at(-0.18, 0.18) == [51, 54, 63]
+    assert at(-0.65, 0) == [255, 255, 255]
+
+
+def test_a_game_without_a_drawing_is_pixels_of_its_text(monkeypatch):
+    game = ludus.make("tictactoe")
+    monkeypatch.setattr(type(game), "drawing", lambda self, position: None)
+    assert raster(game.start(), 80, 60).min() < 128
+    monkeypatch.setattr(type(game), "draw", lambda self, state: "\x1b[1m")
+    assert raster(game.start(), 80, 60).shape == (60, 80, 3)

@@ -1,4 +1,4 @@
-"""Canaries for what Ludus uses of Numba, llvmlite, PyTorch and CPython without their promise to keep it.
+"""Canaries for what Ludus uses of Numba, llvmlite, PyTorch, Ray and CPython without their promise to keep it.
 
 When one fails after an upgrade, its message says what has changed and what that breaks. docs/architecture.md lists the
 places that use each of them.
@@ -411,3 +411,13 @@ def test_code_without_the_runtime_takes_scratch_arrays_from_the_c_library():
         "make_array, populate_array or lower_builtin has changed: descriptions in GDL cannot copy their circuit "
         "(gdl/scratch_native.py)"
     )
+
+
+def test_ray_can_be_kept_on_the_loopback_address(monkeypatch):
+    pytest.importorskip("ray", reason="Ray is not installed: pip install 'ludus[cluster]'")
+    from ray._private import ray_constants, services
+
+    assert ray_constants.ENABLE_RAY_CLUSTERS_ENV_VAR == "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"
+    monkeypatch.setattr(ray_constants, "ENABLE_RAY_CLUSTER", False)
+    told = "a Ray that Ludus starts for one machine would listen on all its addresses (cluster/connection.py)"
+    assert services.resolve_ip_for_localhost("127.0.0.1") == "127.0.0.1", told

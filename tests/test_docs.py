@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 
 import ludus
+from ludus.testing import check_game
+from ludus.testing.lockstep import Lockstep
 
 DOCS = Path(__file__).parent.parent / "docs"
 BLOCK = re.compile(r"<!-- (file: (?P<file>\S+)|run|shell) -->\n```\w+\n(?P<code>.*?)```", re.DOTALL)
@@ -32,11 +34,18 @@ def guide(tmp_path_factory):
 def test_the_guide_has_a_game(guide):
     folder, blocks = guide
     assert (folder / "chomp.py").exists()
-    assert sum("run" in block[1] for block in blocks) == 3
+    assert sum("run" in block[1] for block in blocks) == 6
     game = ludus.make(str(folder / "chomp.py"), rows=2, columns=2)
     assert str(game.start()) == " 2 # #\n 1 # #\n   a b"
     with pytest.raises(ludus.LudusError, match="character 3"):
         game.parse("1/2 1")
+
+
+@pytest.mark.parametrize("name", ["chomp", "bids", "words"])
+def test_its_games_keep_their_promises_in_plain_python(guide, name, monkeypatch):
+    monkeypatch.setattr(Lockstep, "compile", lambda self: None)
+    report = check_game(guide[0] / f"{name}.py", games=3)
+    assert report.warnings == ()
 
 
 def test_its_python_runs(guide):
@@ -69,6 +78,14 @@ def test_its_commands_run(guide):
 def test_the_python_of_the_page_about_python_runs(tmp_path):
     blocks = list(BLOCK.finditer((DOCS / "python.md").read_text()))
     assert len(blocks) >= 8
+    code = "\n".join(block["code"] for block in blocks)
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+def test_the_python_of_the_page_about_environments_runs(tmp_path):
+    blocks = list(BLOCK.finditer((DOCS / "environments.md").read_text()))
+    assert len(blocks) == 3
     code = "\n".join(block["code"] for block in blocks)
     done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr

@@ -66,6 +66,10 @@ class Own(Game):
     def setup(self):
         pass
 """
+SPEAKING = """
+    def draw(self, state):
+        return "drawn"
+"""
 # Recursive, so that it is not compiled into its caller but remains a function which the linker looks up by name.
 HELPER = """
 FACTOR = 1
@@ -156,6 +160,13 @@ def test_an_edited_game_never_runs_stale_code(tmp_path, package):
     again = machine.run(own)
     assert again["answers"] == [[10, 5]]
     assert (again["hits"], again["misses"]) == (2, 0)
+
+    text = own.read_text()
+    edit(own.parent / "helper.py", "def amount(x):\n", "\ndef amount(x):  # a comment\n    '''A docstring.'''\n")
+    own.write_text("# A comment.\n" + text.replace('"Own"', '"My own"') + SPEAKING)
+    shown = machine.run(own)  # nothing of that is compiled
+    assert (shown["answers"], shown["hits"], shown["misses"]) == ([[10, 5]], 2, 0)
+    machine.own_game("mine")
 
     edit(own, "return 10", "return 20")
     assert machine.run(own)["answers"] == [[20, 5]]

@@ -188,3 +188,10 @@ def test_import_is_light_and_playing_needs_no_compiler():
     assert done.returncode == 0, done.stderr
     with pytest.raises(AttributeError, match="module 'ludus' has no attribute 'nothing'"):
         ludus.nothing  # noqa: B018
+
+
+def test_the_title_of_an_identity_is_for_people():
+    assert registry.title_of(ludus.make("connect4", rows=5).identity) == "Connect-4 (rows=5, columns=7, line=4)"
+    assert registry.title_of(ludus.make("tictactoe").identity) == "Tic-tac-toe"
+    assert registry.title_of("mine(size=3)v2#0123456789abcdef") == "mine (size=3)"
+    assert registry.title_of("of an old file") == "of an old file"

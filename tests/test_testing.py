@@ -6,8 +6,10 @@ from pathlib import Path
 import pytest
 
 import ludus
+from ludus.cli import main
 from ludus.errors import UnknownGame
-from ludus.testing import BrokenPromise, check_game
+from ludus.testing import BrokenPromise, Checking, FirstVerdict, check_game
+from ludus.testing.lockstep import Lockstep
 
 TOYS = Path(__file__).parent / "broken_games"
 
@@ -32,6 +34,7 @@ LINE = {
     "PLAY_OUTSIDE": "nothing may be read or written outside an array; play does in plain Python",
     "PLAY_FAILS": "play must not fail; in plain Python it raises ValueError: no third move (line.py, line",
     "OBSERVE_NAN": "observe must write finite numbers only",
+    "OBSERVE_BOUNDS": "observe must keep to observation_bounds, from -999.0 to 999.0",
     "OBSERVE_CHANGES": "observe must not change the position",
     "OBSERVE_OUTSIDE": "nothing may be read or written outside an array; observe does in plain Python",
     "HEURISTIC_LARGE": "heuristic must be from -1 to 1",
@@ -293,8 +296,6 @@ STATIC = {
         "players = 1; simultaneous = True",
         "simultaneous is set, so the file must define play_tog",
     ),
-    "no write": ("def write(", "def show(", "write is missing; define write(self, state): the position as one line"),
-    "no read": ("def read(", "def load(", "read is missing; define read(self, text, state)"),
     "not a tuple": (
         "class Rules(NamedTuple):\n    size: int = 3",
         "class Rules:\n    size = 3\n    _field_defaults = {}",
@@ -331,3 +332,72 @@ def test_a_compiled_game_is_checked_in_plain_python_too_and_stays_compiled():
     game.compile()
     check_game(game, games=1)
     assert game.compiled
+
+
+# --- Progress, variants, and what random games look like --------------------------------------------------------------
+
+
+@pytest.fixture
+def uncompiled(monkeypatch):
+    """Checks in plain Python only; the list has the place of compiling among the events."""
+    events = []
+    monkeypatch.setattr(Lockstep, "compile", lambda self: events.append("compile"))
+    return events
+
+
+def minimal(folder, *changes):
+    """The file of MINIMAL with these changes."""
+    text = MINIMAL
+    for before, after in changes:
+        assert text.count(before) == 1
+        text = text.replace(before, after)
+    file = folder / "minimal.py"
+    file.write_text(text)
+    return str(file)
+
+
+def test_the_first_verdict_comes_before_anything_is_compiled(tmp_path, uncompiled):
+    check_game(minimal(tmp_path), games=2, on_event=uncompiled.append)
+    first = next(place for place, event in enumerate(uncompiled) if isinstance(event, FirstVerdict))
+    assert uncompiled[first].positions == 4
+    assert uncompiled.index("compile") > first
+    assert isinstance(uncompiled[0], Checking)
+    games = [(event.done, event.total) for event in uncompiled if getattr(event, "what", "") == "games in plain Python"]
+    assert games == [(0, 2), (1, 2)]
+
+
+def test_a_long_first_game_is_left_unfinished(tmp_path, uncompiled, monkeypatch):
+    monkeypatch.setattr("ludus.testing.PLAIN_SECONDS", -1.0)
+    check_game(minimal(tmp_path), games=1, on_event=uncompiled.append)
+    assert [event.positions for event in uncompiled if isinstance(event, FirstVerdict)] == [1]
+
+
+def test_the_variants_of_a_game_are_checked_too(tmp_path, uncompiled):
+    listed = ("    players = 1\n", "    players = 1\n    variants = ({'size': 2}, {'size': %d})\n")
+    report = check_game(minimal(tmp_path, (listed[0], listed[1] % 1)), games=1)
+    assert report.checked[-2:] == ("the variant size=2", "the variant size=1")
+    told = complaint(minimal(tmp_path, (listed[0], listed[1] % 4)), games=1)
+    assert told.startswith("with the options size=4: minimal: read must not fail")
+    assert check_game(ludus.make(minimal(tmp_path, (listed[0], listed[1] % 4))), games=1)  # only the one that is given
+
+
+def test_the_report_shows_what_random_games_look_like(tmp_path, uncompiled):
+    fair = check_game(minimal(tmp_path), games=1)
+    assert fair.seen.plies == (3, 3.0, 3)
+    assert fair.seen.choices == (1, 1.0, 1)
+    assert fair.warnings == ()
+    assert "  length: 3 plies; longest says 3" in str(fair)
+    always = ("values[0] = 0.0", "values[0] = 1.0; values[1] = -1.0"), ("players = 1", "players = 2")
+    unfair = check_game(minimal(tmp_path, *always), games=1)
+    assert unfair.seen.wins == (400, 0)
+    assert "Warning: player 1 wins 100 % of all random games: is that meant" in str(unfair)
+    never = ("values[0] = 0.0", "values[:] = 0.0"), ("players = 1", "players = 2")
+    assert check_game(minimal(tmp_path, *never), games=1).warnings == (
+        "nobody wins any random game: can a game be won at all?",
+    )
+
+
+def test_a_failure_to_compile_names_the_line_of_the_author(capsys):
+    assert main(["perft", str(TOYS / "uncompilable.py"), "--depth", "2"]) == 2
+    message = capsys.readouterr().err.splitlines()[-1]
+    assert message.startswith("ludus: uncompilable.py, line 25: Numba cannot compile this: Unknown attribute")

@@ -18,8 +18,17 @@ import typer
 from ludus.terminal.commands.app import app
 from ludus.terminal.compiling import show_compiling
 
-for _kind in ("playing", "rating", "training", "analysis", "web", "gdl", "ggp", "protocols"):  # order of `ludus --help`
+KINDS = ("playing", "rating", "training", "analysis", "authoring", "web", "gdl", "ggp", "protocols")
+"""The modules with the commands, in the order of `ludus --help`."""
+for _kind in KINDS:
     importlib.import_module(f"ludus.terminal.commands.{_kind}")
+
+
+EXTRAS = {
+    **{"PIL": "plots", "matplotlib": "plots", "ray": "cluster", "clingo": "gdl", "pyspiel": "openspiel"},
+    **{"gymnasium": "envs", "pettingzoo": "envs", "tensorboard": "tensorboard"},
+}
+"""The extra of Ludus that installs a package which some commands import."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -95,7 +104,7 @@ def fail(message: str, code: int) -> int:
 
 def explain(error: Any) -> str:
     """The error in one line."""
-    from ludus.errors import LudusError
+    from ludus.errors import LudusError, describe_compile_error, missing_package
 
     if isinstance(error, LudusError):
         return str(error)
@@ -103,10 +112,14 @@ def explain(error: Any) -> str:
         message = error.format_message().rstrip(".")
         where = getattr(getattr(error, "ctx", None), "command_path", "ludus")
         return f"{message[:1].lower()}{message[1:]}" + ("" if message.endswith("?") else f"; see {where} --help")
+    if isinstance(error, ModuleNotFoundError) and error.name in EXTRAS:
+        return str(missing_package("this command", error.name, EXTRAS[error.name]))
     if isinstance(error, MemoryError):
         return "there is not enough memory for this"
     if isinstance(error, OSError) and error.strerror:
         return f"{error.filename}: {error.strerror}" if error.filename is not None else error.strerror
+    if type(error).__module__.startswith("numba."):
+        return f"{describe_compile_error(error)}; ludus check says more"
     message = " ".join(f"{type(error).__name__}: {error}".split())
     return f"{message[:400]} (LUDUS_TRACEBACK=1 shows where)"
 

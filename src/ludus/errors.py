@@ -1,5 +1,6 @@
 """Mistakes that a user can make. Each message is one line that says what to do."""
 
+import re
 import traceback
 from pathlib import Path
 
@@ -62,13 +63,47 @@ class ChangedRules(LudusWarning):
     """The source of a game differs from the one that a run, a result or a position was made with."""
 
 
+def missing_package(what: str, package: str | None, extra: str) -> BadOption:
+    """The error that `what` needs a package which an extra of Ludus installs."""
+    return BadOption(f"{what} needs {package or 'more packages'}: pip install 'ludus[{extra}]'")
+
+
+def describe_compile_error(error: BaseException) -> str:
+    """A failure to compile rules, in one line: the file and the line of the code, and the reason that Numba gives."""
+    reason = ""
+    for line in map(str.strip, without_colours(str(error)).splitlines()):
+        place = re.match(r'File "([^"]+)", line (\d+)', line)
+        if place is not None and not _is_library(place[1]):  # the innermost one comes first, after its reason
+            return f"{Path(place[1]).name}, line {place[2]}: Numba cannot compile this: {reason}"
+        if line and "Failed in" not in line and not line.startswith((*COMPILER_NOISE, "During", "File", "<source")):
+            reason = line
+    return f"Numba cannot compile this: {reason or type(error).__name__}"
+
+
+COMPILER_NOISE = (
+    *("Failed in", "During: Pass", "During: resolving", "There are", "- Of which", "Overload", "With argument"),
+    *("Rejected as", "raised from", ">>>", "No implementation of function Function(<function", "This error may"),
+)
+"""How lines of Numba's messages begin that are about Numba itself."""
+
+
+def without_colours(text: str) -> str:
+    """A text without the escape codes by which terminals show colours."""
+    return re.sub(r"\x1b\[[0-9;]*m", "", text)
+
+
+def _is_library(file: str) -> bool:
+    folder, path = Path(__file__).resolve().parent, Path(file).resolve()
+    is_engine = folder in path.parents and folder / "games" not in path.parents
+    return file.startswith("<") or "site-packages" in path.parts or is_engine
+
+
 def describe_error(error: BaseException) -> str:
     """An exception in one line, with the line of the user's file, if there is one, that it came from."""
+    if type(error).__module__.startswith("numba."):
+        return describe_compile_error(error)
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if not frame.filename.startswith("<")]
-    theirs = ("site-packages", str(Path(__file__).parent))
-    own = [
-        frame for frame in frames if "/games/" in frame.filename or not any(each in frame.filename for each in theirs)
-    ]
+    own = [frame for frame in frames if not _is_library(frame.filename)]
     last = (own or frames)[-1:]
     where = "".join(f" ({Path(frame.filename).name}, line {frame.lineno})" for frame in last)
     return f"{type(error).__name__}: {(str(error).strip() or 'no message').splitlines()[0]}{where}"

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
@@ -26,6 +26,7 @@ from ludus.errors import (
     Unsuitable,
     describe_error,
 )
+from ludus.fields import read_fields, write_fields
 from ludus.options import convert
 from ludus.position import Action, Position
 from ludus.rng import generator
@@ -114,6 +115,8 @@ class Game:
     """The largest number of plies of a game."""
     observation: tuple[int, ...] | None = None
     """The shape of the planes that `observe` fills."""
+    observation_bounds: tuple[float, float] = (-np.inf, np.inf)
+    """The lowest and the highest number that `observe` writes."""
     places: NDArray[np.int32] | None = None
     """The place of each action on the board, for networks that play boards of all sizes: int32 [1, actions, 3], or
     [players, actions, 3] if it depends on the observing player. A place is (kind, row, column). Row and column refer to
@@ -129,6 +132,8 @@ class Game:
     """The sizes of what `touches` of the rules tells; cells are numbered as in `groups`."""
     symmetries: int = 1
     """The number of symmetries, the identity included."""
+    variants: ClassVar[Sequence[Mapping[str, Any]]] = ()
+    """Options other than the defaults that `ludus check` tries, such as ({"rows": 4}, {"rows": 6, "columns": 5})."""
 
     def __init_subclass__(cls, **keywords: Any) -> None:
         super().__init_subclass__(**keywords)
@@ -157,12 +162,16 @@ class Game:
         raise NotImplementedError(f"{type(self).__name__} must define setup()")
 
     def write(self, state: Any) -> str:
-        """The position as one line of text."""
-        raise NotImplementedError(f"{type(self).__name__} must define write()")
+        """The position as one line of text. By default, the numbers of all fields: `heap=5 turn=1`."""
+        return write_fields(state)
 
     def read(self, text: str, state: Any) -> None:
-        """Fill `state`, which is zeroed, from a text; raise BadPosition, with the place of the error."""
-        raise NotImplementedError(f"{type(self).__name__} must define read()")
+        """Fill `state`, which is zeroed, from a text; raise BadPosition, with the place of the error.
+
+        By default, read what the default of `write` writes.
+        """
+        read_fields(text, state)
+        self.require_playable(state)
 
     def write_move(self, state: Any, player: int, action: int) -> str:
         """An action in notation."""
@@ -250,6 +259,26 @@ class Game:
             raise BrokenGame(
                 f"{self.name} fails at the first try: {describe_error(error)}; ludus check says more"
             ) from error
+
+    def require_playable(self, state: Any) -> None:
+        """For `read`: raise BadPosition if the rules fail in a state, or give players or actions that do not exist."""
+        try:
+            with np.errstate(over="ignore"):
+                values = np.zeros(self.players, np.float32)
+                if generic.outcome(self.rules, state, values):
+                    sound = bool((np.abs(values) <= 1).all())
+                else:
+                    mover = int(generic.to_move(self.rules, state))
+                    sound = -1 <= mover < self.players
+                    movers = range(self.players) if mover == generic.EVERYONE else (mover,)
+                    listed = [self.legal(state, player) for player in movers] if sound else []
+                    sound = any(listed) and all(0 <= id < self.actions for ids in listed for id in ids)
+        except LudusError:
+            raise
+        except Exception as error:
+            raise BadPosition(f"{self.name} has no such position: {describe_error(error)}") from error
+        if not sound:
+            raise BadPosition(f"{self.name} has no such position: its rules give no legal move there")
 
     def new_states(self, count: int) -> NDArray[Any]:
         """An array of zeroed states: records [count], or rows of integers [count, length]."""

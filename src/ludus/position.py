@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ludus import rules as generic
 from ludus.errors import BadOption, IllegalMove
 from ludus.rules import EVERYONE
 from ludus.spec import shortened
@@ -163,7 +162,7 @@ class Position:
         if self.game.observation is None:
             raise BadOption(f"{self.game.name} has no observation")
         planes = np.zeros(self.game.observation, np.float32)
-        generic.observe(self.game.rules, self.state, max(self.to_move, 0) if player is None else player, planes)
+        self.game.run("view", self.states, max(self.to_move, 0) if player is None else player, planes)
         return planes
 
     def graph(self, player: int | None = None) -> Graph:

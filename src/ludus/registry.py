@@ -13,6 +13,7 @@ import importlib
 import importlib.util
 import json
 import os
+import re
 import sys
 import warnings
 from collections.abc import Iterator, Mapping
@@ -32,7 +33,7 @@ from ludus.errors import BadPosition, ChangedRules, LudusError, UnknownGame, Uns
 from ludus.game import Game, game_classes, source_of
 from ludus.position import Position
 from ludus.sources import DESCRIPTION, Source, may_be_helper, read_source
-from ludus.spec import GameSpec, shortened
+from ludus.spec import GameSpec, shortened, split_identity
 
 BRIDGES = {"gdl": "ludus.gdl.game", "openspiel": "ludus.openspiel"}
 """What may stand before a colon in a game's name, and the module whose `make(rest, **options)` answers for it."""
@@ -105,6 +106,14 @@ def describe_source(source: Source) -> str:
     return f"checksum {source.checksum}, {count or 'no'} helper file{'' if count == 1 else 's'}"
 
 
+def title_of(identity: str) -> str:
+    """The title and the options of the game with this identity, for people; of a user's own game, its name."""
+    found = re.fullmatch(r"(.*?)\((.*)\)v\d+", split_identity(identity)[0], re.DOTALL)
+    name, options = (found[1], found[2]) if found else (identity, "")
+    title = game_class(name).title if name in names() else name
+    return f"{title} ({options.replace(',', ', ')})" if options else title
+
+
 def from_json(data: Mapping[str, Any] | str, game: Game | None = None, trust: bool = False) -> Position:
     """The position that `Position.json` described, as a dictionary or as text.
 
@@ -175,6 +184,8 @@ def _load_file(path: Path) -> Any:
     assert spec is not None
     module: Any = importlib.util.module_from_spec(spec)
     module.__file__ = str(path)
+    module.__home__ = f"ludus_game_{path.stem}"
+    module.__content__ = source.files[path.name]
     sys.modules[module_name] = module
     try:
         with _helpers_of(source) as module.__helpers__:

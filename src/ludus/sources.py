@@ -18,9 +18,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
-from typing import Any
 
 from ludus.errors import UnknownGame
+from ludus.syntax import canonical, names_in_use, parse
 
 MAX_SOURCE = 2 << 20
 """Largest size of a source file in bytes: parsing takes a hundred times as much memory."""
@@ -35,8 +35,6 @@ SUFFIXES = (*EXTENSION_SUFFIXES, ".py")
 """How the names of files end that can be imported, in the order in which Python looks for them."""
 DESCRIPTION = ".kif"
 """How the names of files end that describe a game in GDL: data, which is never run."""
-SPEAKING = frozenset(("arrange", "attempt", "describe", "draw", "drawing", "picture", "player_name", "title"))
-"""Methods and attributes of a game class that show a game to people and change nothing else."""
 
 
 def may_be_helper(name: str) -> bool:
@@ -69,9 +67,9 @@ class Source:
         """A digest of the rules; the name and the place of the game's own file do not matter."""
         first = next(iter(self.files))
         names = {name: "" if name == first else name for name in self.files}
-        trees = {name: tree for name, content in self.files.items() if (tree := _parse(name, content)) is not None}
-        kept = _names_in_use(trees.values())
-        texts = {name: "".join(_canonical(tree, kept)).encode() for name, tree in trees.items()}
+        trees = {name: tree for name, content in self.files.items() if (tree := parse(name, content)) is not None}
+        kept = names_in_use(trees.values())
+        texts = {name: "".join(canonical(tree, kept)).encode() for name, tree in trees.items()}
         texts |= {name: _symbols(content) for name, content in self.files.items() if name.endswith(DESCRIPTION)}
         return _digest((names[name], texts.get(name, content)) for name, content in self.files.items())
 
@@ -124,18 +122,8 @@ def read_copy(folder: Path, name: str) -> Source:
 
 def has_relative_imports(name: str, content: bytes) -> bool:
     """True if a file can be loaded only as a part of a package."""
-    tree = _parse(name, content)
+    tree = parse(name, content)
     return tree is not None and any(isinstance(each, ast.ImportFrom) and each.level > 0 for each in ast.walk(tree))
-
-
-def _parse(name: str, content: bytes) -> ast.AST | None:
-    """The syntax tree of a file; None if it is no Python that can be parsed, which loading it will say."""
-    if not name.endswith(".py"):
-        return None
-    try:
-        return ast.parse(content)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return None
 
 
 # --- helpers ----------------------------------------------------------------------------------------------------------
@@ -143,7 +131,7 @@ def _parse(name: str, content: bytes) -> ast.AST | None:
 
 def _helpers_of(content: bytes, file: Path, folder: Path) -> list[Path]:
     """The files in `folder` that the import statements of `file` mean."""
-    tree = _parse(file.name, content)
+    tree = parse(file.name, content)
     found: dict[Path, None] = {}
     for name in _imported_names(tree, file.relative_to(folder).parent.parts) if tree else ():
         if not may_be_helper(name):
@@ -193,96 +181,3 @@ def _digest(parts: Iterable[tuple[str, bytes]]) -> str:
 def _symbols(description: bytes) -> bytes:
     """The symbols and parentheses of a description in GDL, without comments and layout."""
     return b" ".join(re.findall(rb"[()]|[^\s();]+", re.sub(rb";[^\n\r]*", b"", description)))
-
-
-def _names_in_use(trees: Iterable[ast.AST]) -> set[str]:
-    """Those of the SPEAKING names that the rules use, too: a method `draw` that `legal` calls does more than draw."""
-    kept: set[str] = set()
-    while True:
-        used = {name for tree in trees for name in _mentioned(tree, kept)} & SPEAKING
-        if used <= kept:
-            return kept
-        kept |= used
-
-
-def _mentioned(tree: ast.AST, kept: set[str]) -> Iterator[str]:
-    """The attributes that code uses, and the names that class bodies use, outside of what only speaks."""
-    pending = [tree]
-    while pending:
-        node = pending.pop()
-        if isinstance(node, ast.Attribute):
-            yield node.attr
-        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "getattr":
-            yield from (str(each.value) for each in node.args if isinstance(each, ast.Constant))
-        elif isinstance(node, ast.ClassDef):
-            statements = [each for each in node.body if not isinstance(each, ast.FunctionDef)]
-            loads = (name for each in statements for name in ast.walk(each) if isinstance(name, ast.Name))
-            yield from (name.id for name in loads if isinstance(name.ctx, ast.Load))
-        pending += [child for _, value in _fields(node, kept) for child in _nodes(value)]
-
-
-def _nodes(value: Any) -> list[ast.AST]:
-    return [each for each in (value if isinstance(value, list) else [value]) if isinstance(each, ast.AST)]
-
-
-def _fields(node: ast.AST, kept: set[str]) -> Iterator[tuple[str, Any]]:
-    """The fields of a node that matter, in order, without what only speaks and without docstrings."""
-    for name, value in ast.iter_fields(node):
-        if value is None or value == [] or name in ("ctx", "kind", "type_comment"):
-            continue  # empty fields are left out, as later versions of Python have more of them
-        if name == "body" and isinstance(value, list):
-            value = [each for each in value if not _is_bare_text(each)]
-            if isinstance(node, ast.ClassDef):
-                value = [left for each in value if (left := _without_speech(each, kept)) is not None]
-        yield name, value
-
-
-def _is_bare_text(node: ast.AST) -> bool:
-    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
-
-
-def _without_speech(statement: ast.stmt, kept: set[str]) -> ast.stmt | None:
-    """A statement of a class body without what only speaks; None if nothing is left."""
-    dropped = SPEAKING - kept
-    if isinstance(statement, ast.FunctionDef):
-        return None if statement.name in dropped else statement
-    if isinstance(statement, ast.AnnAssign) and _is_text_of(statement.target, statement.value, dropped):
-        return None
-    if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
-        target, value = statement.targets[0], statement.value
-        if _is_text_of(target, value, dropped):
-            return None
-        if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple) and len(target.elts) == len(value.elts):
-            pairs = zip(target.elts, value.elts, strict=True)
-            left = [(each, given) for each, given in pairs if not _is_text_of(each, given, dropped)]
-            names, values = [each for each, _ in left], [given for _, given in left]
-            return ast.Assign([ast.Tuple(names, ast.Store())], ast.Tuple(values, ast.Load()))
-    return statement
-
-
-def _is_text_of(target: ast.expr, value: ast.expr | None, names: frozenset[str] | set[str]) -> bool:
-    return (
-        isinstance(target, ast.Name)
-        and target.id in names
-        and isinstance(value, ast.Constant)
-        and isinstance(value.value, str)
-    )
-
-
-def _canonical(tree: ast.AST, kept: set[str]) -> Iterator[str]:
-    """The syntax tree as text, the same in every version of Python. Not recursive: expressions may be deep."""
-    pending: list[Any] = [tree]
-    while pending:
-        item = pending.pop()
-        if isinstance(item, str):
-            yield item
-        elif isinstance(item, list):
-            pending += ["]", *(each if isinstance(each, ast.AST) else repr(each) for each in reversed(item)), "["]
-        elif isinstance(item, ast.Constant):
-            value = f"{item.value:x}" if type(item.value) is int else repr(item.value)
-            yield f"<{type(item.value).__name__} {value}>"
-        elif isinstance(item, ast.AST):
-            pending.append(")")
-            for name, value in reversed(list(_fields(item, kept))):
-                pending += [value if isinstance(value, ast.AST | list) else repr(value), f" {name}="]
-            yield f"({type(item).__name__}"

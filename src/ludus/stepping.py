@@ -1,6 +1,6 @@
 """Read one position, and step to the next. The functions run as plain Python and compiled (see ludus.native)."""
 
-from ludus.rules import EVERYONE, legal, outcome, play, play_together, to_move
+from ludus.rules import EVERYONE, legal, observe, outcome, play, play_together, to_move
 
 
 def inspect(rules, states, values, actions, counts):
@@ -25,3 +25,8 @@ def step(rules, states, joint):
         play_together(rules, states[0], joint)
     else:
         play(rules, states[0], joint[0])
+
+
+def view(rules, states, player, planes):
+    """Write a network's input for states[0] from a player's view into `planes`, which is zeroed."""
+    observe(rules, states[0], player, planes)

@@ -159,3 +159,51 @@ def test_three_players_find_the_last_stone():
     game = make("laststone")
     choice = make_agent("uct:3000", game).choose(game.start())  # 12 mod 5 = 2: take two, and take the last
     assert choice.move == "2"
+
+
+# --- Several trees ----------------------------------------------------------------------------------------------------
+
+
+def test_several_threads_share_the_budget_and_repeat():
+    start = make("tictactoe").start()
+    agents = [make_agent("uct:1001:threads=3", start.game, seed=5) for _ in range(2)]
+    first, second = (agent.choose(start) for agent in agents)
+    assert first.simulations == sum(first.visits) == 1001
+    assert (first.visits, first.values) == (second.visits, second.values)
+    other = make_agent("uct:1001:threads=2", start.game, seed=5).choose(start)
+    assert other.visits != first.visits
+
+
+def test_a_move_that_one_of_several_trees_has_proven_lost_is_not_played():
+    from ludus.search.forest import Root
+    from ludus.search.merging import _merged
+
+    def root(visits, values, lengths):
+        numbers = [np.array(each, kind) for each, kind in ((visits, np.int32), (values, float), (lengths, np.int16))]
+        policy = np.float32(numbers[0] / numbers[0].sum())
+        return Root(0, np.array([4, 7]), numbers[0], numbers[1], policy, policy, 4, 0.0, False, numbers[2])
+
+    merged = _merged([root([90, 10], [0.5, 0.0], [0, 0]), root([60, 40], [-1.0, 0.2], [2, 0])])
+    assert merged.best == 7
+    assert merged.visits.tolist() == [150, 50]
+    assert merged.values.tolist() == pytest.approx([-1.0, 0.16])
+
+
+def test_several_trees_find_a_win_and_follow_the_game():
+    game = make("tictactoe")
+    agent = make_agent("uct:600:threads=2", game, seed=1)
+    position = game.start()
+    for move in ("a1", "b1", "a2", "b2"):
+        agent.choose(position)
+        position = position.play(move)
+    choice = agent.choose(position)
+    assert choice.move == "a3"
+    assert choice.solved
+
+
+def test_a_thread_count_must_be_a_number_or_all():
+    game = make("tictactoe")
+    assert make_agent("uct:100:threads=all", game).choose(game.start()).simulations == 100
+    for wrong in ("0", "1000", "many"):
+        with pytest.raises(BadAgent, match="threads"):
+            make_agent(f"uct:100:threads={wrong}", game)

@@ -23,7 +23,8 @@ FLAWS = (
     "MOVES_MISREAD MOVES_CRASH NATIVE_PLAY NATIVE_OUTCOME NATIVE_LEGAL NATIVE_OBSERVE NATIVE_HEURISTIC "
     "NATIVE_FINGERPRINT NATIVE_SYMMETRY NATIVE_INDEX NATIVE_MARGIN GRAPH_MOVES "
     "GRAPH_PARTLY GRAPH_EDGES GRAPH_TWICE NATIVE_GRAPH JSON DRAWING "
-    "GROUPS_NAN GROUPS_RANGE NATIVE_GROUPS TOUCHES_ALIKE TOUCHES_RANGE TOUCHES_MANY NATIVE_TOUCHES"
+    "GROUPS_NAN GROUPS_RANGE NATIVE_GROUPS TOUCHES_ALIKE TOUCHES_RANGE TOUCHES_MANY NATIVE_TOUCHES "
+    "OBSERVE_BOUNDS"
 )
 Flaw = IntEnum("Flaw", FLAWS, start=0)
 
@@ -114,6 +115,8 @@ def observe(rules, state, player, planes):
             planes[0 if state.cells[cell] == player + 1 else 1, cell] = 1.0
     if rules.flaw == Flaw.OBSERVE_NAN:
         planes[0, 0] = np.nan
+    if rules.flaw == Flaw.OBSERVE_BOUNDS:
+        planes[0, 0] = 1000.0
     if rules.flaw == Flaw.OBSERVE_CHANGES:
         state.last = 3
     if rules.flaw == Flaw.OBSERVE_OUTSIDE:
@@ -206,6 +209,7 @@ class LineGame(Game):
         self.actions = self.most_legal = SIZE
         self.longest = SIZE - 1 if self.rules.flaw == Flaw.LONGEST else SIZE
         self.observation = (2, SIZE)
+        self.observation_bounds = (-999.0, 999.0)
         self.graph = GraphShape(2 * SIZE, 2 * SIZE, 2, ("next", "marks"))
         self.groups = GroupShape(1, 1, SIZE, (2,))
         self.touches = TouchShape(kinds=2, roles=1, cells=2)

@@ -1,6 +1,7 @@
 """`ludus.train`: a whole training by one call, with events, that can be stopped and resumed."""
 
 import math
+import sys
 import threading
 
 import numpy as np
@@ -27,7 +28,7 @@ from ludus.training.events import (
     TrainingStopped,
 )
 from ludus.training.planning import Budget, choose_without_measuring, mean_plies, plan, settings_for
-from ludus.training.tensorboard import TensorBoardLog
+from ludus.training.tracking import track
 from tests.training.small import QUICK
 
 
@@ -240,16 +241,52 @@ def test_evaluations_are_told(tmp_path):
 
 def test_the_log_for_tensorboard_holds_what_the_log_holds(tmp_path):
     accumulator = pytest.importorskip("tensorboard.backend.event_processing.event_accumulator")
-    log = TensorBoardLog()
+    log = track("tensorboard")
     run = ludus.train("tictactoe", steps=24, run=tmp_path / "run", settings=QUICK, on_event=log)
-    assert log.folder == run.folder / "tensorboard"
-    events = accumulator.EventAccumulator(str(log.folder))
+    assert log.folder == run.folder
+    events = accumulator.EventAccumulator(str(run.folder / "tensorboard"))
     events.Reload()
     lines = run.log()
     for name in ("rows", "policy", "rating"):
         scalars = events.Scalars(name)
         assert [scalar.step for scalar in scalars] == [line["iteration"] for line in lines]
         assert [scalar.value for scalar in scalars] == pytest.approx([line[name] for line in lines], rel=1e-5)
+
+
+class Library:
+    """Stands in for the library of a tracker: keeps the calls of its functions."""
+
+    def __init__(self):
+        self.calls = []
+
+    def __getattr__(self, name):
+        def call(*values, **named):
+            self.calls.append((name, *values, named))
+            return self
+
+        return call
+
+
+@pytest.mark.parametrize(("name", "log", "end"), [("wandb", "log", "finish"), ("mlflow", "log_metrics", "end_run")])
+def test_the_same_figures_go_to_other_trackers(tmp_path, monkeypatch, name, log, end):
+    library = Library()
+    monkeypatch.setitem(sys.modules, name, library)
+    run = ludus.train("tictactoe", steps=8, run=tmp_path / "run", settings=QUICK, on_event=track(name))
+    logged = [call for call in library.calls if call[0] == log]
+    assert [call[-1]["step"] for call in logged] == [line["iteration"] for line in run.log()]
+    assert logged[-1][1]["policy"] == run.log()[-1]["policy"]
+    assert library.calls[-1][0] == end
+    settings = [call[-1].get("config") or call[1] for call in library.calls if call[0] in ("init", "log_params")]
+    assert settings[0]["game"] == run.game.identity
+    assert settings[0]["batch_size"] == run.config.batch_size
+
+
+def test_a_tracker_that_is_not_installed_says_so(monkeypatch):
+    monkeypatch.setitem(sys.modules, "wandb", None)
+    with pytest.raises(BadOption, match="pip install wandb"):
+        track("wandb")
+    with pytest.raises(BadOption, match="logs are tensorboard, wandb, mlflow"):
+        track("paper")
 
 
 @pytest.mark.parametrize(

@@ -444,6 +444,15 @@ def test_a_run_whose_gate_is_uct(tmp_path):
     assert (again.gate.uct, again.gate.best_score) == (trainer.gate.uct, trainer.gate.best_score)
 
 
+def test_a_network_that_loses_to_the_untrained_one_is_rated_0():
+    ladder = Ladder(torch.nn.Linear(1, 1))
+    assert ladder.rating is None
+    ladder.add(torch.nn.Linear(1, 1), Tally(0, 0, 16))
+    assert (ladder.rating, ladder.interval) == (0.0, (0.0, 0.0))
+    ladder.add(torch.nn.Linear(1, 1), Tally(16, 0, 0))
+    assert ladder.rating > 0
+
+
 def test_the_ladder_rates_by_known_strengths():
     """Whoever wins with the probability of 200 Elo more, again and again, climbs by about 200 a rung."""
     rng = np.random.default_rng(0)

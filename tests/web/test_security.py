@@ -262,6 +262,13 @@ def test_requests_that_name_files_or_nonsense_are_refused(client, request_):
     assert "\n" not in answer.json()["error"]
 
 
+def test_files_of_models_are_not_looked_for(client):
+    for path in ("/etc/passwd", "/nowhere"):
+        answer = client.post("/api/games", {"game": "tictactoe", "seats": ["human", f"sb3:{path}"]})
+        assert answer.status_code == 400
+        assert answer.json()["error"].startswith("sb3 takes a file: the server offers those")
+
+
 def test_a_record_runs_no_code(client, tmp_path):
     (tmp_path / "amounts.py").write_text(HELPER)
     (tmp_path / "heap.py").write_text(HEAP + f"\nopen({str(tmp_path / 'was-run')!r}, 'w').close()\n")

@@ -76,6 +76,10 @@ def identify(name: str, game: Game) -> Identity:
             facts["checkpoint"] = checkpoint
         words = [player.name] if player.name else []
         short = [player.label] if player.name else []
+    elif spec.kind == "sb3":
+        file = _module("sb3").model_file(spec)
+        facts["network"] = _digest_of_file(file, _changed(file))
+        short = [file.name]
     elif words:
         facts["words"] = ":".join(words)
         if spec.kind in COMMANDS:
@@ -161,6 +165,14 @@ def _player(spec: Spec, game: Game) -> Player:
 def _digest_of_file(file: Path, changed: int) -> str:
     """`changed` is when: another file of the same name is read anew."""
     return _digest(file.read_bytes())
+
+
+def _changed(file: Path) -> int:
+    """When a file was changed, in nanoseconds."""
+    try:
+        return file.stat().st_mtime_ns
+    except OSError as error:
+        raise BadAgent(f"{file} cannot be read: {error.strerror}") from None
 
 
 def _digest(content: bytes) -> str:

@@ -10,6 +10,7 @@
     zero:RUN  zero:RUN:2s   tree search with the network of a training run (ludus.agents.zero lists its options)
     policy:RUN              the network of a run alone, without search
     rollout:RUN:100         tree search whose playouts the network of a run plays
+    sb3:model.zip           a policy learned with Stable-Baselines3, without search
     openspiel:mcts:1000     a bot of OpenSpiel
 
 A part is a budget, an option as key=value, or a word (a file, for kinds that take one).
@@ -54,6 +55,7 @@ KINDS: dict[str, str | Factory] = {
     "zero": "ludus.agents.zero",
     "policy": "ludus.agents.policy",
     "rollout": "ludus.agents.rollout",
+    "sb3": "ludus.agents.sb3",
     "engine": "ludus.agents.external.engine",
     "uhp": "ludus.agents.external.uhp",
     "cachex": "ludus.agents.external.cachex",

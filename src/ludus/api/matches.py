@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from ludus.arena.events import ArenaEvent, ArenaFinished, ArenaStarted, MatchEvent
 from ludus.arena.loop import Arena
-from ludus.arena.match import Match, check_move_limit, check_parallel
+from ludus.arena.match import MOST_PARALLEL, Match, check_move_limit, check_parallel
 from ludus.arena.openings import check_opening
 from ludus.arena.ratings import check_anchor_rating
 from ludus.arena.remote import MOVE_LIMIT
@@ -56,6 +56,7 @@ def play_match(
     equal_time: float | None = None,
     move_limit: float = MOVE_LIMIT,
     results: Path | str | None = None,
+    cluster: str | None = None,
     on_event: Callable[[MatchEvent], None] | None = None,
     stop: Stop | None = None,
 ) -> MatchResult:
@@ -67,7 +68,8 @@ def play_match(
     `parallel=1`, games are played in this process, and the exception of an agent is raised. Agents given as objects
     need that. Agents of kinds that a program registered as a module play in processes of their own, also then, and lose
     the game if they fail. `equal_time` gives every agent this number of seconds a move. `results` is a file that the
-    games are recorded in.
+    games are recorded in. `cluster` is the address HOST:PORT of a Ray cluster whose nodes play the games, or `auto`
+    (see docs/cluster.md); there, `parallel` is by default one game for each core.
     """
     match = Match(
         _game(game),
@@ -80,6 +82,7 @@ def play_match(
         equal_time=equal_time,
         move_limit=move_limit,
         results=results,
+        cluster=cluster,
     )
     return match.play(on_event, stop)
 
@@ -100,6 +103,7 @@ def rate(
     openings: int | None = None,
     move_limit: float = MOVE_LIMIT,
     trust: bool = False,
+    cluster: str | None = None,
     on_event: Callable[[ArenaEvent], None] | None = None,
     stop: Stop | None = None,
 ) -> Standings:
@@ -114,7 +118,7 @@ def rate(
     `series` says which games they play (see docs/arena.md). Games begin with `openings` random plies, by default up to
     4, depending on the length of the game. An agent that takes longer than `move_limit` seconds for a move loses.
     Python code of a game that comes with a run, and external programs that its settings name, are used only with
-    `trust`.
+    `trust`. `cluster` as for play_match.
     """
     for name, value in (("minutes", minutes), ("games", games)):
         if value is not None and not 0 < value < math.inf:
@@ -123,7 +127,8 @@ def rate(
     settings: dict[str, Any] = {"simulations": simulations, "every": every, "series": series}
     plans = [(run, read_plan(run.folder, trust, **settings)) for run in found.runs]
     single = one_game_at_a_time([anchor, *found.agents, *(name for _, plan in plans for name in plan.agents)])
-    at_once = (1 if single else cpu_count()) if parallel is None else check_parallel(parallel)
+    usual = cpu_count() if cluster is None else MOST_PARALLEL
+    at_once = (1 if single else usual) if parallel is None else check_parallel(parallel)
     if single and at_once > 1:
         raise BadOption(f"{single} can be in one game at a time: parallel 1")
     line = next((plan.series for _, plan in plans if plan.series), series or "")
@@ -143,6 +148,7 @@ def rate(
             series=read_series(line) if line else None,
             move_limit=check_move_limit(move_limit),
             opening=None if openings is None else check_opening(openings),
+            cluster=cluster,
             on_event=tell,
         )
         labels = tuple(each.label for each in roster.entrants.values())

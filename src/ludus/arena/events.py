@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ludus.cluster.events import ClusterEvent
+
 if TYPE_CHECKING:
     from ludus.arena.match import MatchResult
     from ludus.arena.record import GameRecord
@@ -58,7 +60,7 @@ class MatchFinished:
     result: MatchResult
 
 
-MatchEvent = MatchStarted | MovePlayed | GameEnded | VerdictReached | MatchFinished
+MatchEvent = MatchStarted | MovePlayed | GameEnded | VerdictReached | MatchFinished | ClusterEvent
 
 # --- an arena ---------------------------------------------------------------------------------------------------------
 
@@ -120,4 +122,4 @@ class ArenaFinished:
     """True if the stop signal ended it, False if the budget of games or minutes was spent."""
 
 
-ArenaEvent = ArenaStarted | ArenaProgress | EntrantLeftOut | GameLost | ArenaFinished
+ArenaEvent = ArenaStarted | ArenaProgress | EntrantLeftOut | GameLost | ArenaFinished | ClusterEvent

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from ludus.arena import plots
 from ludus.arena.report import line_of
 from ludus.errors import BadOption
+from ludus.registry import title_of
 
 if TYPE_CHECKING:
     from ludus.arena.ratings import Tally
@@ -94,15 +95,16 @@ def draw(store: Store, standings: Standings, kind: str, file: Path | str) -> Non
     """Draw a plot of one of `KINDS` into a file that ends in .png or .svg."""
     check_kind(kind)
     plots.check_file(file)
+    title = title_of(standings.game)
     if kind == "learning":
-        plots.plot_learning(learning_points(standings), file, standings.game, references(standings))
+        plots.plot_learning(learning_points(standings), file, title, references(standings))
         return
     if kind == "matrix":
         tallies = named_tallies(standings, store.tallies(standings.game))
-        plots.plot_matrix(tallies, file, standings.game, [row.label for row in standings.rows])
+        plots.plot_matrix(tallies, file, title, [row.label for row in standings.rows])
         return
     times = move_times(store.games(standings.game, GAMES_TIMED))
     if kind == "times":
-        plots.plot_times(time_points(standings, times), file, standings.game)
+        plots.plot_times(time_points(standings, times), file, title)
     else:
-        plots.plot_move_times(move_time_points(standings, times), file, standings.game)
+        plots.plot_move_times(move_time_points(standings, times), file, title)

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import TYPE_CHECKING
 
+from ludus.arena.cluster_workers import open_crew, refuse_times
 from ludus.arena.events import ArenaEvent, ArenaProgress, EntrantLeftOut, GameLost
 from ludus.arena.openings import default_opening
 from ludus.arena.pairing import next_pairing
@@ -21,7 +22,6 @@ from ludus.arena.record import GameRecord, Task, tasks_of
 from ludus.arena.remote import MOVE_LIMIT, Unfit
 from ludus.arena.report import Standings
 from ludus.arena.tallies import GameCounts
-from ludus.arena.workers import Workers
 from ludus.errors import BadOption
 from ludus.stopping import Stop, is_stopped
 
@@ -66,14 +66,18 @@ class Arena:
         move_limit: float = MOVE_LIMIT,
         opening: int | None = None,
         seed: int | None = None,
+        cluster: str | None = None,
         on_event: Callable[[ArenaEvent], None] | None = None,
     ):
         if game.players < 2:
             raise BadOption(f"{game.name} has one player: ratings need opponents")
         if len(roster.entrants) < 2:
             raise BadOption("the arena needs at least two different agents")
+        if cluster is not None:
+            refuse_times([each.name for each in roster.entrants.values()])
         self.game, self.store, self.roster, self.series = game, store, roster, series
         self.parallel, self.anchor_rating, self.move_limit = parallel, anchor_rating, move_limit
+        self.cluster = cluster
         self.opening = default_opening(game) if opening is None else opening
         # Another sitting needs another seed: games that are in the file already would not count.
         self.seed = random.SystemRandom().getrandbits(62) if seed is None else seed
@@ -98,7 +102,7 @@ class Arena:
         queue: list[Task] = []
         began = scanned = time.monotonic()
         told = 0.0
-        with Workers(self.game, self.parallel, self.move_limit) as workers:
+        with open_crew(self.game, self.parallel, self.move_limit, self.cluster, self.tell) as workers:
             while not is_stopped(stop) and (seconds is None or time.monotonic() - began < seconds):
                 if time.monotonic() - scanned > RESCAN:
                     self.roster.refresh()

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from ludus.agents import Agent
 from ludus.agents.human import Quit
 from ludus.agents.identity import identify, takes_run, with_time
+from ludus.arena.cluster_workers import open_crew, refuse_times
 from ludus.arena.events import GameEnded, MatchEvent, MatchFinished, MatchStarted, MovePlayed, VerdictReached
 from ludus.arena.openings import check_opening
 from ludus.arena.play import Listener, play_task
@@ -23,7 +24,7 @@ from ludus.arena.record import GameRecord, tasks_of
 from ludus.arena.remote import MOVE_LIMIT, RemoteAgent, agent_for
 from ludus.arena.result import MatchResult, pair_points
 from ludus.arena.store import Store
-from ludus.arena.workers import Workers, can_work, one_game_at_a_time, warm_up
+from ludus.arena.workers import can_work, one_game_at_a_time, warm_up
 from ludus.errors import BadAgent, BadOption
 from ludus.machine import cpu_count
 from ludus.stopping import Stop, is_stopped
@@ -57,7 +58,9 @@ class Match:
         equal_time: float | None = None,
         move_limit: float = MOVE_LIMIT,
         results: Path | str | None = None,
+        cluster: str | None = None,
     ):
+        self.cluster = cluster
         self.game, self.seed, self.openings = game, seed, check_opening(openings)
         self.move_limit, self.results = check_move_limit(move_limit), results
         if equal_time is not None:
@@ -73,6 +76,8 @@ class Match:
         check_games(game, games)
         self.names = [_fixed(agent, game) if isinstance(agent, str) else agent.name for agent in agents]
         self.parallel = self._games_at_once(parallel, agents)
+        if cluster is not None and results is not None:
+            refuse_times(self.names)
         self.identities = [identify(_name(agent), game) for agent in agents] if results is not None else []
         shown = [agent if isinstance(agent, str) else agent.name for agent in agents]
         fresh = None if test is None else test.fresh()
@@ -80,9 +85,13 @@ class Match:
 
     def _games_at_once(self, given: int | None, agents: Sequence[Agent | str]) -> int:
         elsewhere = all(isinstance(agent, str) for agent in agents) and can_work(self.names)
+        if self.cluster is not None and not elsewhere:
+            raise BadOption("people, and agents that exist in this process only, cannot play on a cluster")
         single = one_game_at_a_time(agent for agent in agents if isinstance(agent, str))
         if given is None and single:
             return 1
+        if given is None and self.cluster is not None:
+            given = MOST_PARALLEL
         if given is None:
             # At least two: an agent that fails can lose its game only in a process of its own.
             given = max(2, cpu_count()) if elsewhere else 1
@@ -125,7 +134,7 @@ class Match:
 
     def _get_ready(self) -> None:
         """Compile the code that the agents need, so that this takes no time of a move."""
-        if self.parallel > 1:
+        if self.cluster is not None or self.parallel > 1:
             warm_up(self.names, self.game)
         else:
             for index, agent in enumerate(self.agents):
@@ -142,8 +151,9 @@ class Match:
             result.seconds = time.perf_counter() - began
             tell(MovePlayed(result, plies))
 
-        if self.parallel > 1:
-            with Workers(self.game, min(self.parallel, result.planned), self.move_limit) as workers:
+        if self.cluster is not None or self.parallel > 1:
+            count = min(self.parallel, result.planned)
+            with open_crew(self.game, count, self.move_limit, self.cluster, tell) as workers:
                 for record in workers.play(tasks, stop):
                     result.seconds = time.perf_counter() - began
                     if record is None:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 import numpy as np
 
 from ludus.arena.ratings import Tally
-from ludus.errors import BadOption
+from ludus.errors import BadOption, missing_package
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -257,10 +257,12 @@ def in_words(seconds: float) -> str:
 
 def _axes(title: str, across: str, up: str, width: float = 7.0, height: float = 4.2) -> Axes:
     """New axes, made without pyplot, which keeps every figure in memory and may need a screen."""
-    import matplotlib
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
+    try:
+        import matplotlib
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+        from matplotlib.figure import Figure
+    except ModuleNotFoundError as error:
+        raise missing_package("a plot", error.name, "plots") from None
     with matplotlib.rc_context(STYLE):
         figure = Figure(figsize=(width, height))
         FigureCanvasAgg(figure)

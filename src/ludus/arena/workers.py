@@ -20,19 +20,19 @@ import importlib
 import queue
 import threading
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ludus.agents.naming import KINDS, ONE_GAME, make_agent, parse
 from ludus.arena import wire
 from ludus.arena.channel import BadMessage, Child
+from ludus.arena.crew import Crew
 from ludus.arena.processes import WORKER, start_process
 from ludus.arena.record import GameRecord, Task, Thought, record_of, start_of
 from ludus.arena.remote import MOVE_LIMIT, READY_LIMIT, Unfit, is_remote, time_limit
 from ludus.child import how_it_ended
 from ludus.errors import BrokenGame, LudusError
-from ludus.stopping import Stop, is_stopped
 
 if TYPE_CHECKING:
     from ludus.game import Action, Game
@@ -61,8 +61,8 @@ class Worker:
     deadline: float = 0.0
 
 
-class Workers:
-    """Plays up to `count` games at once, all of one game. Use it in a `with` statement: its processes end there."""
+class Workers(Crew):
+    """Plays games in processes of this machine."""
 
     def __init__(self, game: Game, count: int, move_limit: float = MOVE_LIMIT):
         self.game, self.count, self.move_limit = game, count, move_limit
@@ -120,33 +120,6 @@ class Workers:
                 next_deadline = min((worker.deadline for worker in busy), default=until)
                 self.news.wait(max(0.0, min(left, next_deadline - time.monotonic())))
         return finished
-
-    def play(self, tasks: Iterable[Task], stop: Stop | None = None) -> Iterator[GameRecord | None]:
-        """The records of tasks, in the order of the tasks; None several times a second while waiting.
-
-        When the stop signal is set, the games that have ended are returned and the others are abandoned.
-        """
-        waiting = iter(tasks)
-        begun: list[int] = []
-        done: dict[int, GameRecord] = {}
-        try:
-            while not is_stopped(stop):
-                # Not too far ahead: a caller that stops early does not need later games.
-                while self.busy < self.count and len(begun) < 4 * self.count and (task := next(waiting, None)):
-                    self.begin(task)
-                    begun.append(task.number)
-                if not begun:
-                    return
-                for task, result in self.wait(0.2):
-                    if isinstance(result, Unfit):
-                        raise result
-                    done[task.number] = result
-                yield None
-                while begun and begun[0] in done:
-                    yield done.pop(begun.pop(0))
-            yield from (done[number] for number in begun if number in done)
-        finally:
-            self.abandon()
 
     def abandon(self) -> None:
         """Kill the workers of the games under way."""

@@ -9,7 +9,7 @@ from ludus.board import Board, Piece, grid
 from ludus.errors import BadPosition, IllegalMove
 from ludus.game import Game, require
 from ludus.games._bits import has, lowest, put, take
-from ludus.games._grid import arranged, draw_grid, letters, read_grid, write_grid
+from ludus.grids import arranged, draw_grid, letters, read_grid, write_grid
 
 # The pieces of a player are bits, row by row from white's side, each from the left. On a board 6 high and 6 wide:
 #
@@ -221,6 +221,7 @@ class BreakthroughGame(Game):
         # A piece that starts in row r, counted from 0, ends the game with its move number height - 1 - r.
         self.longest = 2 * width * sum(height - 2 - row for row in range(ranks)) + 1
         self.observation = (3, height, width)
+        self.observation_bounds = (0.0, 1.0)
         places = [(action % 3, action // 3 // width, action // 3 % width) for action in range(self.actions)]
         self.places = np.array([places], np.int32)  # where the piece comes from
         self.symmetries = 2

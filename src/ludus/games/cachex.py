@@ -19,7 +19,6 @@ from ludus.games._cachex_views import (  # noqa: F401, three of them are functio
     still_needed,
     symmetry,
 )
-from ludus.games._grid import arranged, read_grid, write_grid
 from ludus.games._rhombus import (
     BOARD,
     SMALL,
@@ -36,6 +35,7 @@ from ludus.games._rhombus import (
     turn_right,
     words_of,
 )
+from ludus.grids import arranged, read_grid, write_grid
 
 # A board can recur only after captures, and its 7th occurrence ends the game. The state keeps all moves, which are
 # replayed only if a 7th occurrence is possible. To know that, it also counts moves onto cells where the player has lost
@@ -306,6 +306,7 @@ class CachexGame(Game):
         self.most_legal = n * n
         self.longest = turns
         self.observation = (6 if turned else 4, n, n)
+        self.observation_bounds = (0.0, 1.0)
         self.places = np.array([[*((0, cell // n, cell % n) for cell in range(n * n)), (1, -1, -1)]], np.int32)
         self.symmetries = 2
 

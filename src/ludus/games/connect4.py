@@ -8,7 +8,7 @@ from ludus.board import Board, Piece, grid
 from ludus.errors import BadPosition, IllegalMove
 from ludus.game import Game, require
 from ludus.games._bits import count_bits, put
-from ludus.games._grid import arranged, draw_grid, letters, read_grid, write_grid
+from ludus.grids import arranged, draw_grid, letters, read_grid, write_grid
 
 # The stones of a player are bits, column by column from the left, each from the bottom up, with one bit above every
 # column that is never set, so that no line runs on from the top of one column to the bottom of the next:
@@ -203,6 +203,7 @@ class Connect4Game(Game):
         self.actions = self.most_legal = columns
         self.longest = rows * columns
         self.observation = (2, rows, columns)
+        self.observation_bounds = (0.0, 1.0)
         self.places = np.array([[(0, -1, column) for column in range(columns)]], np.int32)
         self.symmetries = 2
 

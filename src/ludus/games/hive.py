@@ -319,6 +319,7 @@ class HiveGame(Game):
         self.most_legal = most_moves(rules.expansions)
         self.longest = rules.limit
         self.observation = (1, pieces, pieces - 1) if rules.matrix else planes_shape(rules.expansions)
+        self.observation_bounds = (0.0, 9.0 if rules.matrix else 1.0)
         nodes, edges = graph_bounds(rules.expansions, self.most_legal)
         self.graph = GraphShape(nodes, edges, FEATURES, RELATIONS)
         self.symmetries = 12

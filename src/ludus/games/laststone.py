@@ -90,6 +90,7 @@ class LastStoneGame(Game):
         self.actions = self.most_legal = most
         self.longest = stones
         self.observation = (4, 1, stones)
+        self.observation_bounds = (0.0, 1.0)
 
     def solution(self, stones):
         """The values of mover, next and third player under perfect play, and the number of stones that the mover takes.

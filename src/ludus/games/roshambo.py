@@ -97,6 +97,7 @@ class RoshamboGame(Game):
     state = STATE
     actions = most_legal = 3
     observation = (3, 1, 1)
+    observation_bounds = (0.0, 1.0)
     names = ("rock", "paper", "scissors")
 
     def setup(self):

@@ -22,13 +22,13 @@ from ludus.board import Board, Piece, Table, grid
 from ludus.errors import BadPosition, IllegalMove
 from ludus.game import Game, GraphShape, GroupShape, Position, TouchShape, require
 from ludus.games._bits import count_bits, lowest, put
-from ludus.games._grid import draw_grid, letters, read_grid, write_grid
 from ludus.games._sevn_board import BASES, MOST_BASE, before, colours_led, corners, is_corner, is_held
 from ludus.games._sevn_graph import RELATIONS
 from ludus.games._sevn_graph import graph as graph
 from ludus.games._sevn_groups import PLANES
 from ludus.games._sevn_groups import groups as groups
 from ludus.games._sevn_groups import touches as touches
+from ludus.grids import draw_grid, letters, read_grid, write_grid
 from ludus.rng import below
 
 # Bases 3, 5 and 7 share their machine code, and so do 9 and 11, whose boards take two words (see _sevn_board.py).
@@ -297,6 +297,7 @@ class SevnGame(Game):
         self.most_legal = 2 * ((1 << base) - 1)
         self.longest = base * base
         self.observation = (2 * base + 2, base, base)
+        self.observation_bounds = (-1.0, 1.0)
         self.groups = GroupShape(PLANES, base, base, (base,))
         self.touches = TouchShape(kinds=1, roles=1, cells=base)
         self.symmetries = 8

@@ -7,7 +7,7 @@ import numpy as np
 from ludus.board import Board, Piece, grid
 from ludus.errors import BadPosition, IllegalMove
 from ludus.game import Game
-from ludus.games._grid import arranged, draw_grid, read_grid, write_grid
+from ludus.grids import arranged, draw_grid, read_grid, write_grid
 
 # An action is the cell, and the stones of a player are bits in the same order:
 #
@@ -121,6 +121,7 @@ class TicTacToeGame(Game):
     state = STATE
     actions = most_legal = longest = 9
     observation = (2, 3, 3)
+    observation_bounds = (0.0, 1.0)
     places = np.array([[(0, cell // 3, cell % 3) for cell in range(9)]], np.int32)
     symmetries = 8
 

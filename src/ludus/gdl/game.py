@@ -115,6 +115,7 @@ class GdlGame(DescribedGame):
         self.actions = len(self.terms)
         self.most_legal = max(len(moves) for moves in network.inputs)
         self.observation = (len(network.bases) + self.players,)
+        self.observation_bounds = (0.0, 1.0)
         if self.grid is not None:
             self.observation = (len(self.grid.planes) + self.players, len(self.grid.rows), len(self.grid.columns))
             if unique(self.grid.moves):

@@ -24,13 +24,15 @@ from numba.extending import (
 class BundleType(types.Type):
     """The type of a NamedTuple: equal to another only if class, field types and digest are."""
 
-    def __init__(self, field_types: tuple[Any, ...], instance_class: Any, digest: str = ""):
+    def __init__(self, field_types: tuple[Any, ...], instance_class: Any, digest: str = "", home: str = ""):
+        """`home` is a name of the class's module that is the same in every process; by default the module's own."""
         self.types = tuple(field_types)
         self.fields = dict(zip(instance_class._fields, self.types, strict=True))
         self.instance_class = instance_class
         self.digest = digest
         described = ", ".join(map(str, field_types))
-        super().__init__(f"{instance_class.__module__}.{instance_class.__qualname__}({described})#{digest}")
+        where = home or instance_class.__module__
+        super().__init__(f"{where}.{instance_class.__qualname__}({described})#{digest}")
 
     @property
     def key(self) -> str:

@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 
 from ludus import rules
+from ludus.syntax import code_digest
 
 PACKAGE = Path(__file__).parent.parent
 """The folder of the package `ludus`."""
@@ -78,6 +79,15 @@ def engine_digest() -> str:
     """The digest of the engine's own files."""
     files = [str(file) for pattern in ENGINE for file in PACKAGE.glob(pattern)]
     return _hash(sorted((_label(file, PACKAGE), _package_file(file)) for file in files))
+
+
+def home_of(names: dict[str, Any]) -> str:
+    """The name of the module with these names, which is part of the names of its compiled functions.
+
+    The registry loads a user's file as a module whose name has a digest of the whole content. `__home__` is that name
+    without it: an edit of a comment must not make other machine code.
+    """
+    return names.get("__home__") or names["__name__"]
 
 
 def source_homes(namespace: dict[str, Any]) -> dict[str, dict[str, Any]]:
@@ -162,11 +172,14 @@ def _label(file: str, root: Path) -> str:
 
 
 def _content(file: str, names: dict[str, Any]) -> bytes:
-    """A digest of a source file as this process has loaded it."""
+    """A digest of a source file as this process has loaded it; of a game's own file, of the code that is compiled."""
     if PACKAGE in Path(file).parents:
         return _package_file(file)
     loaded = names.get("__content__")  # what the registry has read; the file may be another one by now
-    return hashlib.sha256(loaded).digest() if isinstance(loaded, bytes) else _file(file)
+    if not isinstance(loaded, bytes):
+        return _file(file)
+    games = [name for name, value in names.items() if isinstance(value, type) and hasattr(value, "Rules")]
+    return code_digest(loaded, games)
 
 
 @cache

@@ -7,5 +7,5 @@ from ludus.native.modules import compiled_names
 _rng = compiled_names(rng)
 below, uniform = _rng["below"], _rng["uniform"]
 
-STEPPING = {"inspect": kernel(stepping.inspect), "step": kernel(stepping.step)}
+STEPPING = {name: kernel(getattr(stepping, name)) for name in ("inspect", "step", "view")}
 """The functions of ludus.stepping as kernels."""

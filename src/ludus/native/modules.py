@@ -9,7 +9,7 @@ from typing import Any
 import numba
 
 from ludus import rules
-from ludus.native.digests import source_homes
+from ludus.native.digests import home_of, source_homes
 from ludus.native.kernels import OPTIONS
 
 
@@ -54,8 +54,8 @@ def compile_namespace(names: dict[str, Any], files: set[str], options: dict[str,
         """
         plain = FunctionType(function.__code__, space, function.__name__, function.__defaults__, function.__closure__)
         plain.__kwdefaults__ = function.__kwdefaults__
-        plain.__qualname__ = f"{function.__module__}.{name}#{digest}"
-        plain.__module__ = names["__name__"]
+        plain.__qualname__ = f"{home_of(function.__globals__)}.{name}#{digest}"
+        plain.__module__ = __name__ if "__home__" in names else names["__name__"]  # one that can be imported
         return plain
 
     return copy(names)

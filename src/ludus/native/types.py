@@ -11,7 +11,7 @@ from numba.extending import register_model, typeof_impl
 from ludus import rules
 from ludus.errors import Unsuitable
 from ludus.native.bundles import BundleModel, BundleType
-from ludus.native.digests import digest_of_namespace, source_homes
+from ludus.native.digests import digest_of_namespace, home_of, source_homes
 from ludus.native.internals import WITH_RUNTIME, WITHOUT_RUNTIME
 from ludus.native.kernels import INNER
 from ludus.native.modules import compile_namespace
@@ -20,20 +20,28 @@ from ludus.native.modules import compile_namespace
 class RulesType(BundleType):
     """The type of a game's rules: equal to another only if class, field types and digest of the source are."""
 
+    def __init__(self, field_types: tuple[Any, ...], instance_class: Any, digest: str):
+        super().__init__(field_types, instance_class, digest, _home_of(instance_class))
+
     def __reduce__(self) -> Any:
         # By name: a class from a user's file cannot be imported.
         cls = self.instance_class
-        return _restore, (self.types, cls.__module__, cls.__qualname__, self.digest)
+        return _restore, (self.types, _home_of(cls), cls.__qualname__, self.digest)
 
 
 register_model(RulesType)(BundleModel)
 
 
-def _restore(field_types: Any, module: str, name: str, digest: str) -> RulesType:
+def _home_of(rules_class: type) -> str:
+    """The name of the class's module; of a user's file without the digest of its content (see home_of)."""
+    return home_of(rules.namespace_of(rules_class))
+
+
+def _restore(field_types: Any, home: str, name: str, digest: str) -> RulesType:
     for rules_class, known in tuple(_digests.items()):
-        if (rules_class.__module__, rules_class.__qualname__, known) == (module, name, digest):
+        if (_home_of(rules_class), rules_class.__qualname__, known) == (home, name, digest):
             return RulesType(field_types, rules_class, digest)
-    raise LookupError(f"this process has not enabled {module}.{name} with digest {digest}")
+    raise LookupError(f"this process has not enabled {home}.{name} with digest {digest}")
 
 
 _digests: dict[type, str] = {}

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ludus.errors import BadPosition, LudusError
+from ludus.errors import BadPosition, LudusError, missing_package
 from ludus.games.sevn import NAMES, SevnGame, write_text
 from ludus.protocols.sevn_picture import MARGIN, PADDING, Box, Layout
 
@@ -60,8 +60,10 @@ def to_lab(pixels: NDArray[Any]) -> NDArray[np.float64]:
 
 def load(picture: Any) -> NDArray[np.float64]:
     """A picture, or its file, as L*a*b* [height, width, 3], shrunk to at most MOST_PIXELS."""
-    from PIL import Image, ImageOps
-
+    try:
+        from PIL import Image, ImageOps
+    except ModuleNotFoundError as error:
+        raise missing_package("reading a picture", error.name, "plots") from None
     if not isinstance(picture, Image.Image):
         try:
             if os.path.exists(picture) and not os.path.isfile(picture):

@@ -24,6 +24,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import shlex
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
@@ -79,7 +80,8 @@ class Run:
     def create(cls, folder: Path, game: Game, config: Config) -> Run:
         """A new run, in a folder that holds no run. The source of a user's own game is copied into the folder."""
         if (folder / "config.toml").exists():
-            raise BadRun(f"{folder} holds a run already: ludus train --resume {folder} goes on with it")
+            again = f"ludus train --resume {shlex.quote(str(folder))}"
+            raise BadRun(f"{folder} holds a run already: {again} goes on with it")
         source = game.source if game.spec.digest else None
         if source is not None:
             write_whole(folder / SOURCE, source.write)

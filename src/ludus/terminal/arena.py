@@ -13,9 +13,11 @@ from rich.text import Text
 
 from ludus.api.matches import rate
 from ludus.arena.events import ArenaEvent, ArenaFinished, ArenaProgress, ArenaStarted, EntrantLeftOut, GameLost
+from ludus.cluster.events import ActorLost, ClusterChanged
+from ludus.terminal.cluster import cluster_line
 from ludus.terminal.interrupt import ctrl_c_stops
 from ludus.terminal.ratings import print_standings, rating_table
-from ludus.terminal.show import complain, describe, plain, terminal
+from ludus.terminal.show import command, complain, describe, plain, terminal
 from ludus.terminal.trust import with_trust
 
 if TYPE_CHECKING:
@@ -34,7 +36,7 @@ def run_arena(entrants: Sequence[str], game: Game | None, trust: bool = False, *
     def play(trust: bool) -> ArenaFinished:
         live = Live(console=terminal(), auto_refresh=False, transient=True)
         with live, ctrl_c_stops() as stop:
-            view = ArenaView(live)
+            view = ArenaView(live, options.get("cluster") is not None)
             rate(entrants, game, trust=trust, on_event=view.show, stop=stop, **options)
         assert view.finished is not None
         return view.finished
@@ -43,15 +45,15 @@ def run_arena(entrants: Sequence[str], game: Game | None, trust: bool = False, *
     if finished.stopped:
         print("Stopped.")
     print_standings(finished.standings)
-    file = plain(finished.standings.file)
-    print(f"\n{finished.games:,} games more. The same command continues; ludus ratings {file} shows the ratings again.")
+    again = command("ludus", "ratings", plain(finished.standings.file))
+    print(f"\n{finished.games:,} games more. The same command continues; {again} shows the ratings again.")
 
 
 class ArenaView:
     """Shows the events of an arena."""
 
-    def __init__(self, live: Live):
-        self.live, self.console = live, live.console
+    def __init__(self, live: Live, on_cluster: bool = False):
+        self.live, self.console, self.on_cluster = live, live.console, on_cluster
         self.last: float | None = None
         """The time of the last line; the first event only starts the clock."""
         self.lost: GameLost | None = None
@@ -68,12 +70,15 @@ class ArenaView:
                 complain(f"{name} is left out: {reason}")
             case GameLost():
                 self.lost = event
+            case ClusterChanged() | ActorLost():
+                complain(cluster_line(event))
             case ArenaFinished():
                 self.finished = event
 
     def begin(self, event: ArenaStarted) -> None:
         file = plain(event.file)
-        print(f"{describe(event.game)}: {len(event.agents)} agents, {event.parallel} games at once, results in {file}")
+        at_once = f"{'up to ' * self.on_cluster}{event.parallel} games at once"
+        print(f"{describe(event.game)}: {len(event.agents)} agents, {at_once}, results in {file}")
         if event.games:
             print(f"{event.games:,} games are there already; going on from them.")
         if event.other_rules:

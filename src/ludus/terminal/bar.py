@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import sys
 import time
+from contextlib import ExitStack
 
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
+from ludus.terminal.compiling import compiling_into
 from ludus.terminal.show import plain, terminal
 
 EVERY = 10.0
@@ -32,6 +34,7 @@ class Bar:
         self.bar = Progress(*columns, console=console, transient=True) if console.is_terminal and not hidden else None
         self.lines = not console.is_terminal and not hidden
         self.task = None if self.bar is None else self.bar.add_task(self.what, total=None, note="")
+        self.opened = ExitStack()
         self.last: float | None = None
         """The time of the last update that was shown; the first update only starts the clock."""
 
@@ -46,11 +49,18 @@ class Bar:
         """Show the bar on the terminal."""
         if self.bar is not None:
             self.bar.start()
+            self.opened.enter_context(compiling_into(self._describe))
 
     def stop(self) -> None:
         """Remove the bar from the terminal."""
+        self.opened.close()
         if self.bar is not None:
             self.bar.stop()
+
+    def _describe(self, text: str | None) -> None:
+        """Show in the bar what is compiled; None shows again what the bar is about."""
+        if self.bar is not None and self.task is not None:
+            self.bar.update(self.task, description=text or self.what)
 
     def update(self, done: int, total: int, note: str = "") -> None:
         """Show that `done` of `total` are done. Updates in quick succession are left out."""

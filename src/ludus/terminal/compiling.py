@@ -1,10 +1,28 @@
-"""A status line while something is compiled."""
+"""Shows that something is being compiled."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from ludus.compile_events import CompileEnded, CompileEvent, CompileStarted, on_compile, write_line
+
+Show = Callable[[str | None], None]
+"""Called with a text while something is compiled, and with None afterwards."""
+
+_hosts: list[Show] = []
+"""Status lines of other displays that show what is compiled, the innermost last."""
+
+
+@contextmanager
+def compiling_into(show: Show) -> Iterator[None]:
+    """Within this block, another display shows what is compiled: two status lines would overwrite each other."""
+    _hosts.append(show)
+    try:
+        yield
+    finally:
+        _hosts.remove(show)
 
 
 class CompileStatus:
@@ -14,7 +32,9 @@ class CompileStatus:
         self._status: Any = None
 
     def __call__(self, event: CompileEvent) -> None:
-        if isinstance(event, CompileStarted):
+        if _hosts:
+            _hosts[-1](None if isinstance(event, CompileEnded) else _text(event))
+        elif isinstance(event, CompileStarted):
             self._start(event)
         elif self._status is not None and isinstance(event, CompileEnded):
             self._status.stop()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import time
 from pathlib import Path
 
@@ -9,6 +10,7 @@ from ludus.registry import make
 from ludus.runs.run import Run
 from ludus.terminal.curve import draw_curve
 from ludus.terminal.match import run_match
+from ludus.terminal.show import command
 from ludus.terminal.training import run_training
 
 SIMULATIONS = 200
@@ -32,7 +34,7 @@ def run_demo(minutes: float, folder: str | None) -> None:
         print(f"\n{player} against {other}:")
         run_match(game, (player, other), games, seed=1, openings=2)
     show_learning(run)
-    print(f"\nPlay against it: ludus play connect4 --against zero:{where}")
+    print(f"\nPlay against it: {command('ludus', 'play', 'connect4', '--against', f'zero:{where}')}")
 
 
 def show_learning(run: Run) -> Path | None:
@@ -45,6 +47,8 @@ def show_learning(run: Run) -> Path | None:
     minutes, ratings = [line["seconds"] / 60 for line in lines], [line["rating"] for line in lines]
     print("\nThe rating during training, in Elo above the untrained network with the same search:\n")
     print(draw_curve(minutes, ratings, x_label="minutes", y_label="rating"))
+    if importlib.util.find_spec("matplotlib") is None:
+        return None
     picture = run.folder / "learning.png"
     points = [LearningPoint("", line["iteration"], line["rating"], line["rating"], line["rating"]) for line in lines]
     plot_learning(points, picture, f"{run.game.title}: rating while learning")

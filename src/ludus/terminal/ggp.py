@@ -17,7 +17,7 @@ from ludus.registry import make
 from ludus.terminal.bar import Bar
 from ludus.terminal.interrupt import ctrl_c_stops
 from ludus.terminal.match import show_match, standing
-from ludus.terminal.show import complain, plain
+from ludus.terminal.show import command, complain, plain
 
 if TYPE_CHECKING:
     from ludus.arena.result import MatchResult
@@ -134,6 +134,6 @@ def run_train_within(rules: str, seconds: float, folder: str | None, role: str |
             game, left, folder=where, player=player, on_event=show, on_training=show_plan, stop=stop, seed=seed
         )
     print(f"{time.monotonic() - began:.1f} of {seconds:g} s used. Play against it: ", end="")
-    print(plain(f"ludus play {rules} --against {chosen.agent}:10s"))
+    print(plain(command("ludus", "play", rules, "--against", f"{chosen.agent}:10s")))
     if stop.is_set():
         raise KeyboardInterrupt

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 from ludus.agents.naming import parse
 from ludus.api.matches import play_match
 from ludus.arena.events import GameEnded, MatchEvent, MatchStarted, MovePlayed
+from ludus.cluster.events import ActorLost, ClusterChanged
 from ludus.terminal.bar import Bar
+from ludus.terminal.cluster import cluster_line
 from ludus.terminal.interrupt import ctrl_c_stops
 from ludus.terminal.show import complain, describe, new_table, plain, print_table, wrapped
 
@@ -34,6 +36,8 @@ def run_match(game: Game, agents: Sequence[str], games: int | None = None, seed:
                     latest = result
                 case GameEnded(_, result):
                     bar.update(result.played, result.planned, standing(result))
+                case ClusterChanged() | ActorLost():
+                    complain(cluster_line(event))
                 case MovePlayed(result, plies):
                     move = f"  move {plies}" if plies else ""
                     bar.update(result.played, result.planned, standing(result) + move)

@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from ludus.runs.players import SUFFIX, pack_player, shipped_players
-from ludus.terminal.show import new_table, print_table
-
-if TYPE_CHECKING:
-    from ludus.runs.players import Pack
+from ludus.terminal.show import command, new_table, print_table
 
 
 def show_players() -> None:
@@ -36,9 +32,5 @@ def show_pack(run: str, file: str | None, note: str, trust: bool) -> None:
     target = Path(file or f"{run.rstrip('/').rpartition('@')[0] or run.rstrip('/')}{SUFFIX}")
     pack = pack_player(run, target, note, trust)
     print(f"{target}: {pack.rules}, checkpoint {pack.facts['iteration']}, {target.stat().st_size / 1e6:.1f} MB")
-    print(f"Play against it: ludus play {_game(pack)} --against zero:{target}")
-
-
-def _game(pack: Pack) -> str:
-    options = "".join(f" --option {key}={value}" for key, value in pack.spec.options.items())
-    return f"{pack.spec.source}{options}"
+    options = [f"--option={key}={value}" for key, value in pack.spec.options.items()]
+    print(f"Play against it: {command('ludus', 'play', pack.spec.source, *options, '--against', f'zero:{target}')}")

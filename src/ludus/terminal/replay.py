@@ -11,7 +11,7 @@ from ludus.api.result import signed
 from ludus.arena.record import positions_of
 from ludus.arena.results import open_results
 from ludus.registry import make
-from ludus.terminal.show import complain, in_a_row, new_table, plain, print_table, wrapped
+from ludus.terminal.show import command, complain, in_a_row, new_table, plain, print_table, wrapped
 from ludus.terminal.trust import with_trust
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def list_games(store: Store, given: str) -> None:
             each.ended,
         )
     print_table(table)
-    print(f"\nA game move by move: ludus replay {given} {latest[0].number}")
+    print(f"\nA game move by move: {command('ludus', 'replay', given, latest[0].number)}")
 
 
 def _brief(reason: str) -> str:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import shlex
+import subprocess
 import sys
 import textwrap
 from collections.abc import Callable, Iterator, Sequence
@@ -12,6 +14,8 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
+
+from ludus.terminal.compiling import compiling_into
 
 if TYPE_CHECKING:
     from ludus.agents import Choice
@@ -96,7 +100,13 @@ def typed(game: Game) -> str:
     """A game as it is typed on the command line: its source, and the options that are not the default."""
     spec, usual = game.spec, type(game).options()
     options = [f"--option={name}={value}" for name, value in spec.options.items() if value != usual.get(name)]
-    return shlex.join([spec.source, *options])
+    return command(spec.source, *options)
+
+
+def command(*words: object) -> str:
+    """The words of a command as one line to paste into the shell of this system."""
+    texts = [str(word) for word in words]
+    return subprocess.list2cmdline(texts) if os.name == "nt" else shlex.join(texts)
 
 
 def in_a_row(moves: Sequence[str]) -> str:
@@ -141,7 +151,8 @@ def thinking(console: Console, what: str) -> Iterator[Callable[[Snapshot], None]
     columns = TextColumn("{task.description}"), BarColumn(30), TimeElapsedColumn()
     with Progress(*columns, console=console, transient=True) as bar:
         task = bar.add_task(what, total=None)  # before the first snapshot, the total is unknown
-        yield lambda snapshot: bar.update(task, total=1.0, completed=snapshot.fraction or 0.0)
+        with compiling_into(lambda text: bar.update(task, description=text or what)):
+            yield lambda snapshot: bar.update(task, total=1.0, completed=snapshot.fraction or 0.0)
 
 
 @contextmanager
@@ -150,5 +161,5 @@ def counting(console: Console, what: str) -> Iterator[Callable[[Counted], None] 
     if not console.is_terminal:
         yield None
         return
-    with console.status(what) as status:
+    with console.status(what) as status, compiling_into(lambda text: status.update(text or what)):
         yield lambda counted: status.update(f"{what}: {counted.positions:,} positions")

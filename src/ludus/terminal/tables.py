@@ -1,4 +1,4 @@
-"""The output of `ludus games`, `solve`, `perft`, `bench` and `check`."""
+"""The output of `ludus games`, `solve`, `perft` and `bench`."""
 
 from __future__ import annotations
 
@@ -142,15 +142,3 @@ def show_bench(games: Sequence[Game], seconds: float) -> None:
         print(f"\n{describe(game)}", flush=True)
         for figure in bench.measure(game, seconds):
             print(f"{figure.rate:>14,.0f} {figure.unit:<14} {figure.what}: {figure.meaning}", flush=True)
-
-
-def show_check(game: Game | str, games: int, seed: int) -> bool:
-    """Check a game and show the outcome: a summary, or the promise that it breaks. Returns True if it breaks none."""
-    from ludus.testing import BrokenPromise, check_game
-
-    try:
-        print(check_game(game, games, seed))
-    except BrokenPromise as broken:
-        print(f"Broken promise: {broken}")
-        return False
-    return True

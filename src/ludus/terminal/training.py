@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import dataclasses
+import sys
+from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rich.live import Live
+from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
+from ludus.cluster.events import ActorLost, ClusterChanged
 from ludus.registry import runs_code
 from ludus.runs.config import Config
+from ludus.terminal.cluster import cluster_line
+from ludus.terminal.compiling import compiling_into
 from ludus.terminal.interrupt import ctrl_c_stops
-from ludus.terminal.show import describe, new_table, print_table, terminal, typed
+from ludus.terminal.show import command, describe, new_table, print_table, terminal, typed
 from ludus.terminal.trust import with_trust
 from ludus.training.events import (
     BudgetAssumed,
@@ -25,7 +31,7 @@ from ludus.training.events import (
     TrainingFinished,
     TrainingStopped,
 )
-from ludus.training.tensorboard import FOLDER, TensorBoardLog
+from ludus.training.tracking import FOLDER, track
 
 if TYPE_CHECKING:
     from ludus.game import Game
@@ -44,13 +50,13 @@ def show_settings() -> None:
     print_table(table)
 
 
-def run_training(game: Game | None, *, tensorboard: bool = False, trust: bool = False, **options: Any) -> Run:
-    """Train with a live view. `options` are passed to `ludus.train`."""
-    from ludus.training.session import train
+def run_training(game: Game | None, *, logs: Sequence[str] = (), trust: bool = False, **options: Any) -> Run:
+    """Train with a live view; `logs` names trackers (see training/tracking.py). `options` go to `ludus.train`."""
+    with TrainingView("tensorboard" in logs) as view, ctrl_c_stops() as stop:
+        view.show_status("Loading PyTorch")
+        from ludus.training.session import train
 
-    listeners: list[Any] = [TensorBoardLog()] if tensorboard else []
-    with TrainingView(tensorboard) as view, ctrl_c_stops() as stop:
-        listeners.append(view)
+        listeners: list[Any] = [*(track(name) for name in dict.fromkeys(logs)), view]
 
         def show(event: TrainingEvent) -> None:
             for listener in listeners:
@@ -68,6 +74,9 @@ class TrainingView:
         self.tensorboard = tensorboard
         self.opened = ExitStack()
         self.status: Any = None
+        self.task: Any = None
+        self.text = ""
+        self.said = False
         self.live: Live | None = None
         self.left = 0.0
         self.report: Report | None = None
@@ -83,16 +92,19 @@ class TrainingView:
         if isinstance(event, BudgetAssumed):
             print(f"No budget given: planning for {event.minutes:g} minutes; Ctrl-C stops sooner, --resume goes on.")
         elif isinstance(event, Measuring):
-            self._show_measuring(event)
+            self.show_status(f"Measuring this machine: {event.what}")
         elif isinstance(event, Planned):
             self._close()
             show_plan(event)
         elif isinstance(event, RunOpened):
+            self.show_status("Training: the first iteration")
             if self.tensorboard:
-                print(f"tensorboard --logdir {event.run.folder / FOLDER}")
+                print(command("tensorboard", "--logdir", event.run.folder / FOLDER))
         elif isinstance(event, Resumed):
             spent = clock(event.seconds)
             print(f"Going on from iteration {event.iteration}: {event.rows:,} rows, {spent} of training")
+        elif isinstance(event, ClusterChanged | ActorLost):
+            print(cluster_line(event), flush=True)
         elif isinstance(event, IterationDone):
             self._show_iteration(event)
         elif isinstance(event, Evaluated):
@@ -100,21 +112,35 @@ class TrainingView:
         elif isinstance(event, TrainingStopped | TrainingFinished):
             self._close()
             if isinstance(event, TrainingStopped):
-                own = " --trust" if runs_code(event.run.game.spec) else ""
-                print(f"Stopped after iteration {event.iteration}. Go on: ludus train --resume {event.run.folder}{own}")
-            print(f"Play against it: ludus play {typed(event.run.game)} --against zero:{event.run.folder}")
+                own = ["--trust"] if runs_code(event.run.game.spec) else []
+                again = command("ludus", "train", "--resume", event.run.folder, *own)
+                print(f"Stopped after iteration {event.iteration}. Go on: {again}")
+            against = command("--against", f"zero:{event.run.folder}")
+            print(f"Play against it: ludus play {typed(event.run.game)} {against}")
 
     def _close(self) -> None:
         """Stop the live display; later output appears below it."""
         self.opened.close()
         self.status = self.live = None
 
-    def _show_measuring(self, event: Measuring) -> None:
+    def show_status(self, text: str) -> None:
+        """Show what goes on in a status line; without a terminal, only the first text, as a line."""
         if not self.console.is_terminal:
+            if not self.said:
+                print(f"{text} ...", file=sys.stderr, flush=True)
+            self.said = True
             return
         if self.status is None:
-            self.status = self.opened.enter_context(self.console.status(""))
-        self.status.update(f"Measuring this machine: {event.what} ...")
+            columns = SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn()
+            self.status = self.opened.enter_context(Progress(*columns, console=self.console, transient=True))
+            self.task = self.status.add_task(text, total=None)
+            self.opened.enter_context(compiling_into(lambda compiled: self._update(compiled or self.text)))
+        self.text = text
+        self._update(text)
+
+    def _update(self, text: str) -> None:
+        if self.status is not None:
+            self.status.update(self.task, description=text)
 
     def _show_iteration(self, event: IterationDone) -> None:
         self.report, self.left = event.report, event.seconds_left
@@ -122,6 +148,7 @@ class TrainingView:
             print(show_line(event.report), flush=True)
             return
         if self.live is None:
+            self._close()
             self.live = self.opened.enter_context(Live(console=self.console, refresh_per_second=4, transient=False))
         self.live.update(make_table(event.report, event.seconds_left, self.outcomes_kept))
 

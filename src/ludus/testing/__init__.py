@@ -17,20 +17,20 @@ impossible ids in `actions`, or NaN in `values`, which are filled with them befo
 from __future__ import annotations
 
 import copy
-import inspect
+import math
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from ludus import rules as generic
-from ludus.errors import LudusError, Unsuitable, describe_error
+from ludus.errors import LudusError, describe_error
 from ludus.game import Game
 from ludus.registry import make
-from ludus.rules import REQUIRED, SIGNATURES
-from ludus.testing.group_promises import check_group_shapes
+from ludus.testing.declarations import check_declarations, check_spec
+from ludus.testing.events import CheckEvent, Checking, FirstVerdict, Listener
 from ludus.testing.lockstep import BrokenPromise, Lockstep
 from ludus.testing.promises import (
     Facts,
@@ -46,8 +46,12 @@ from ludus.testing.promises import (
     facts_of,
     pick,
 )
+from ludus.testing.seen import Seen, look_at
 
-__all__ = ["BrokenPromise", "Report", "check_game"]
+__all__ = ["BrokenPromise", "CheckEvent", "Checking", "FirstVerdict", "Report", "Seen", "check_game"]
+
+PLAIN_SECONDS = 3.0
+"""Seconds after which the first game, in plain Python, is left unfinished, so that the first verdict comes soon."""
 
 
 @dataclass(frozen=True)
@@ -61,36 +65,92 @@ class Report:
     checked: tuple[str, ...]
     skipped: tuple[str, ...]
     """Checks that were skipped because the game does not define the optional function."""
+    seen: Seen
+    """Figures of random games."""
+    figures: tuple[str, ...]
+    """The figures in words."""
+    warnings: tuple[str, ...]
+    """What is allowed, but unusual."""
 
     def __str__(self) -> str:
         lines = [
             f"{self.game} keeps its promises: {self.games} games, {self.positions} positions, {self.seconds:.1f} s",
             *(f"  checked: {what}" for what in self.checked),
             *(f"  skipped: {what}" for what in self.skipped),
+            f"In {self.seen.games} random games:",
+            *(f"  {figure}" for figure in self.figures),
+            *(f"Warning: {what}" for what in self.warnings),
         ]
         return "\n".join(lines)
 
 
-def check_game(game: Game | str | os.PathLike[str], games: int = 20, seed: int = 0) -> Report:
+def check_game(
+    game: Game | str | os.PathLike[str], games: int = 20, seed: int = 0, on_event: Listener | None = None
+) -> Report:
     """Play random games and raise BrokenPromise at the first breach of the contract of `ludus.rules`.
 
-    `game` is a game, or a name or file for `ludus.make`. The same seed plays the same games.
+    `game` is a game, or a name or file for `ludus.make`; then the `variants` that the game lists are checked too. The
+    same seed plays the same games. `on_event` is called with the events of testing/events.py: the first verdict, in
+    plain Python, comes before anything is compiled.
     """
     began = time.perf_counter()
+    emit: Listener = on_event or (lambda event: None)
+    emit(Checking("the game in plain Python", 0, 1))
     made = copy.copy(game) if isinstance(game, Game) else _make(game)
     made.compiled = False  # positions are read in plain Python; the machine code runs beside it
     check_declarations(made)
     check_spec(made)
     run, fingerprints = Lockstep(made, seed), Fingerprints()
-    play_game(run, fingerprints, 0)  # errors in plain Python are found before anything is compiled
+    positions = play_game(run, fingerprints, 0, time.monotonic() + PLAIN_SECONDS)  # before anything is compiled
+    emit(FirstVerdict(repr(made), positions, time.perf_counter() - began))
     run.compile()
-    positions = sum(play_game(run, fingerprints, number) for number in range(games))
+    positions = 0
+    for number in range(games):
+        emit(Checking("games in machine code" if run.native else "games in plain Python", number, games))
+        positions += play_game(run, fingerprints, number)
+    tried = [] if isinstance(game, Game) else check_variants(made, seed, emit)
+    emit(Checking("random games", 0, 1))
+    seen = look_at(run)
     checked, skipped = _summary(run)
-    return Report(repr(made), games, positions, time.perf_counter() - began, tuple(checked), tuple(skipped))
+    checked += [f"the variant {', '.join(f'{name}={value}' for name, value in each.items())}" for each in tried]
+    return Report(
+        repr(made),
+        games,
+        positions,
+        time.perf_counter() - began,
+        tuple(checked),
+        tuple(skipped),
+        seen,
+        tuple(seen.lines(made)),
+        tuple(seen.warnings(made)),
+    )
 
 
-def play_game(run: Lockstep, fingerprints: Fingerprints, number: int) -> int:
-    """Play one random game in all ways and check every position; returns the number of positions."""
+def check_variants(game: Game, seed: int, emit: Listener) -> list[Mapping[str, Any]]:
+    """Check one game of each variant in plain Python, and in machine code if it is the same as the game's own."""
+    for number, options in enumerate(game.variants):
+        emit(Checking("variants", number, len(game.variants)))
+        told = ", ".join(f"{name}={value}" for name, value in options.items())
+        try:
+            made = type(game)(**options)
+            check_declarations(made)
+            check_spec(made)
+            run = Lockstep(made, seed)
+            if made.state == game.state:
+                run.compile()
+            play_game(run, Fingerprints(), number, time.monotonic() + PLAIN_SECONDS)
+        except LudusError as error:
+            raise BrokenPromise(f"{game.name}: the variant {told} cannot be made: {error}") from error
+        except BrokenPromise as broken:
+            raise BrokenPromise(f"with the options {told}: {broken}") from broken
+    return list(game.variants)
+
+
+def play_game(run: Lockstep, fingerprints: Fingerprints, number: int, until: float = math.inf) -> int:
+    """Play one random game in all ways and check every position; returns the number of positions.
+
+    A game is left unfinished at the time `until` of time.monotonic.
+    """
     game = run.game
     tables = [table.copy() for table in arrays_in(game.rules)]
     run.begin(number)
@@ -101,7 +161,7 @@ def play_game(run: Lockstep, fingerprints: Fingerprints, number: int) -> int:
         if not facts.over and len(run.line) >= game.longest:
             raise run.broken(f"no game may have more plies than longest, {game.longest}; this one is not over")
         _check_position(run, fingerprints, facts)
-        if facts.over:
+        if facts.over or time.monotonic() > until:
             break
         joint = pick(run, facts)
         after = run.step(joint)
@@ -162,9 +222,6 @@ def _summary(run: Lockstep) -> tuple[list[str], list[str]]:
     return checked, skipped
 
 
-# --- Checks without playing -------------------------------------------------------------------------------------------
-
-
 def _make(name: str | os.PathLike[str]) -> Game:
     try:
         return make(name)
@@ -174,116 +231,3 @@ def _make(name: str | os.PathLike[str]) -> Game:
         raise BrokenPromise(
             f"{name}: a game must be made from its defaults; this one raises {describe_error(error)}"
         ) from error
-
-
-def check_declarations(game: Game) -> None:
-    """Check the functions of the rules, and the sizes that setup() sets."""
-
-    def need(condition: object, promise: str) -> None:
-        if not condition:
-            raise BrokenPromise(f"{type(game).__name__}: {promise}")
-
-    rules = game.rules
-    need(isinstance(rules, tuple) and hasattr(rules, "_fields"), "Rules must be a NamedTuple class")
-    for name, parameters in SIGNATURES.items():
-        function = generic.implementation(type(rules), name)
-        need(function or name not in REQUIRED, f"the game's file must define the function {name}({parameters})")
-        found = ", ".join(inspect.signature(function).parameters) if function else parameters
-        need(found == parameters, f"the parameters of {name} must be ({parameters}), not ({found})")
-    need(
-        game.has("play") or game.has("play_together"),
-        f"the game's file must define the function play({SIGNATURES['play']}), or play_together where everyone moves",
-    )
-    for word in ("name", "title"):
-        text = getattr(game, word, None)
-        need(isinstance(text, str) and text.strip(), f"the class must set {word} to a text, not {text!r}")
-    for size, what in (
-        ("players", "the number of players"),
-        ("actions", "the number of action ids"),
-        ("most_legal", "the most legal actions that a player ever has"),
-        ("longest", "the most plies that a game ever has"),
-        ("symmetries", "the number of symmetries with the identity"),
-    ):
-        number = getattr(game, size, None)
-        fits = isinstance(number, int | np.integer) and number >= 1
-        need(fits, f"setup() must set {size} to {what}, not {number!r}")
-    need(
-        game.most_legal <= game.actions, f"most_legal, {game.most_legal}, must not be more than actions, {game.actions}"
-    )
-
-    state = getattr(game, "state", None)
-    record = isinstance(state, np.dtype) and state.names is not None and not state.hasobject
-    row = isinstance(state, tuple) and len(state) == 2 and np.issubdtype(state[0], np.integer) and state[1] >= 1
-    need(
-        record or row, f"setup() must set state to a dtype of named fields, or to (integer type, length), not {state!r}"
-    )
-    for name in state.names or () if isinstance(state, np.dtype) else ():
-        need(not hasattr(np.record, name), f"a field of state must not be called {name}, as NumPy's records have that")
-
-    shape = game.observation
-    if shape is not None:
-        whole = isinstance(shape, tuple) and all(isinstance(n, int | np.integer) and n >= 1 for n in shape)
-        need(whole, f"observation must be a tuple of whole numbers, not {shape!r}")
-    check_places(game, need)
-    check_group_shapes(game, need)
-    for name, wanted, given in (
-        ("observe", shape is not None, "observation is set"),
-        ("graph", game.graph is not None, "graph is set"),
-        ("groups", game.groups is not None, "groups is set"),
-        ("touches", game.touches is not None, "touches is set"),
-        ("symmetry", game.symmetries > 1, f"symmetries is {game.symmetries}"),
-        ("play_together", game.simultaneous, "simultaneous is set"),
-    ):
-        need(game.has(name) or not wanted, f"{given}, so the file must define {name}({SIGNATURES[name]})")
-    need(shape is not None or not game.has("observe"), "observe is there, so setup() must set observation, its shape")
-    for name in ("graph", "groups", "touches"):
-        unset = getattr(game, name) is None
-        need(not unset or not game.has(name), f"{name} is there, so setup() must set self.{name}, its sizes")
-
-
-def check_spec(game: Game) -> None:
-    """Check that the spec makes the same game again. A class that is not in a file of its own has no spec."""
-    try:
-        spec = game.spec
-    except Unsuitable:
-        return
-    try:
-        again = make(spec).identity
-    except LudusError as error:
-        again = f"an error: {error}"
-    if again != game.identity:
-        raise BrokenPromise(
-            f"{type(game).__name__}: options_in_use() must give the options that make the game again; "
-            f"{dict(spec.options)} make {again}, not {game.identity}"
-        )
-
-
-def check_places(game: Game, need: Callable[[object, str], None]) -> None:
-    """Check `places` and `mask`, if the game sets them."""
-    shape = game.observation
-    boards = shape is not None and len(shape) == 3
-    planes, rows, columns = shape if boards else (0, 0, 0)  # type: ignore[misc]
-    if game.mask is not None:
-        whole = isinstance(game.mask, int | np.integer) and 0 <= game.mask < planes
-        need(whole, f"mask must be the number of a plane of observation {shape}, not {game.mask!r}")
-    places = game.places
-    if places is None:
-        return
-    need(boards, f"places is set, so observation must be (planes, rows, columns), not {shape}")
-    fits = isinstance(places, np.ndarray) and np.issubdtype(places.dtype, np.integer)
-    allowed = [(count, game.actions, 3) for count in sorted({1, game.players})]
-    found = f"an array of shape {places.shape}" if fits else repr(places)[:60]
-    wanted = " or ".join(str(each) for each in allowed)
-    need(fits and places.shape in allowed, f"places must be whole numbers of shape {wanted}, not {found}")
-    for player, listed in enumerate(places.tolist()):
-        of = f" (of player {player + 1})" if len(places) > 1 else ""
-        for action, (kind, row, column) in enumerate(listed):
-            need(
-                kind >= 0 and -1 <= row < rows and -1 <= column < columns,
-                f"a place is (kind from 0, row from -1 to {rows - 1}, column from -1 to {columns - 1}); "
-                f"that of action {action}{of} is {(kind, row, column)}",
-            )
-        first: dict[tuple[int, ...], int] = {}
-        for action, place in enumerate(map(tuple, listed)):
-            other = first.setdefault(place, action)
-            need(other == action, f"places must tell actions apart; {other} and {action}{of} are both at {place}")

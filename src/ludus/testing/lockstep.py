@@ -12,7 +12,7 @@ import numpy as np
 
 from ludus import rules as generic
 from ludus import stepping
-from ludus.errors import Unsuitable, describe_error
+from ludus.errors import COMPILER_NOISE, Unsuitable, describe_error, without_colours
 from ludus.game import Game, Position
 from ludus.rules import EVERYONE
 
@@ -323,15 +323,9 @@ def difference(one: NDArray[Any], other: NDArray[Any], first: str = "expected", 
 
 def why(error: BaseException) -> str:
     """Numba's message, without the lines about Numba itself."""
-    noise: tuple[str, ...] = (
-        "Failed in",
-        "During: Pass",
-        "During: resolving",
-        "There are",
-        "- Of which",
-        "Overload",
-        "With argument",
-    )
-    noise += ("Rejected as", "raised from", ">>>", "No implementation of function Function(<function", "This error may")
-    lines = [line for line in str(error).splitlines() if line.strip() and not line.strip().startswith(noise)]
+    lines = [
+        line
+        for line in without_colours(str(error)).splitlines()
+        if line.strip() and not line.strip().startswith(COMPILER_NOISE)
+    ]
     return "\n".join(lines[:12])

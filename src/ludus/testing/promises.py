@@ -187,6 +187,9 @@ def observations_of(run: Lockstep, way: Way, states: NDArray[Any]) -> NDArray[np
         run.check_margins(way, "observe", *planes)
         if not np.isfinite(planes[0].array).all():
             raise run.broken("observe must write finite numbers only")
+        low, high = run.game.observation_bounds
+        if planes[0].array.min() < low or planes[0].array.max() > high:
+            raise run.broken(f"observe must keep to observation_bounds, from {low} to {high}")
         if not np.array_equal(planes[0].array, planes[-1].array):
             raise run.broken("observe must write the same each time it is asked about a position")
         board = None if run.game.mask is None else planes[0].array[run.game.mask]

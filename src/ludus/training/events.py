@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ludus.cluster.events import ClusterEvent
+
 if TYPE_CHECKING:
     from ludus.game import Game
     from ludus.runs.config import Config
@@ -117,5 +119,6 @@ TrainingEvent = (
     | CheckpointSaved
     | TrainingStopped
     | TrainingFinished
+    | ClusterEvent
 )
 Listener = Callable[[TrainingEvent], None]

@@ -38,11 +38,12 @@ class Ladder:
     def rating(self) -> float | None:
         """The rating by the score against the rival; None before the first game.
 
-        Half a win and half a loss are added to the score, so that the rating stays finite.
+        Half a win and half a loss are added to the score, so that the rating stays finite. It is 0 as long as the
+        untrained network is the rival and wins: a few games lost to it would say -600.
         """
         if not self.games and not self.base:
             return None
-        return self.base + _elo((self.points + 0.5) / (self.games + 1.0))
+        return self._above(_elo((self.points + 0.5) / (self.games + 1.0)))
 
     @property
     def interval(self) -> tuple[float, float] | None:
@@ -53,7 +54,11 @@ class Ladder:
         if not self.games:
             return None
         low, high = wilson_interval((self.points + 0.5) / (self.games + 1.0), round(self.games + 1.0))
-        return self.base + _elo(low), self.base + _elo(high)
+        return self._above(_elo(low)), self._above(_elo(high))
+
+    def _above(self, difference: float) -> float:
+        """The rating of a network that is better than the rival by `difference`."""
+        return self.base + difference if self.base else max(0.0, difference)
 
     def add(self, network: Any, tally: Tally) -> None:
         """Add the results of a network against the rival."""

@@ -74,12 +74,15 @@ class Measured:
     trees_on_gpu: bool
     why_not_on_gpu: str
     """The reason why the trees are on the CPU although the network is on a GPU, else empty."""
+    at_once: bool = False
+    """True if games are played elsewhere while the learner works."""
 
     def seconds_per_row(self, config: Config) -> float:
         """The time to play one row and to learn from it, in the mean over the whole run."""
         last = config.simulations_end or config.simulations
         searched = (config.simulations + last) / 2 + config.fast_simulations * (1 / config.full_search_fraction - 1)
-        return searched / self.simulations + config.reuse / self.learned
+        play, learn = searched / self.simulations, config.reuse / self.learned
+        return max(play, learn) if self.at_once else play + learn
 
     def memory(self, config: Config) -> int:
         """An upper limit for the memory of the process, in bytes.

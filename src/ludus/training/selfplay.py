@@ -1,7 +1,7 @@
 """Self-play as a seam: weights in, rows and counts out. The learner does not know where the games are played.
 
-`LocalSelfPlay` plays on threads of this process, with network and trees on the CPU or on a GPU. Processes or a cluster
-can stand behind the same protocol.
+`LocalSelfPlay` plays on threads of this process, with network and trees on the CPU or on a GPU. `ClusterSelfPlay`
+(cluster_play.py) and `LockstepSelfPlay` (lockstep.py) play on the nodes of a cluster.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import numpy as np
 
 from ludus.nets.evaluator import make_evaluator
 from ludus.nets.rows import Rows, join
+from ludus.rng import derived_seed
 from ludus.stopping import NEVER, Stop
 from ludus.training.state import State, with_prefix
 from ludus.training.watching import WatchedGame
@@ -68,21 +69,44 @@ class SelfPlay(Protocol):
     def restore(self, state: State) -> None:
         """Continue from a state. The weights are not part of it."""
 
+    def close(self) -> None:
+        """Release the processes that play. The object cannot play afterwards."""
+
+
+class MakeSelfPlay(Protocol):
+    """Makes the self-play of a run; the parameters are those of LocalSelfPlay."""
+
+    def __call__(
+        self, game: Game, config: Config, network: Any, *, games: int, workers: int, seed: int
+    ) -> SelfPlay: ...
+
 
 class LocalSelfPlay:
     """Self-play on threads of this process, with one worker each."""
 
-    def __init__(self, game: Game, config: Config, network: Any, *, games: int, workers: int, seed: int):
-        """Split `games` games among `workers` workers; worker i draws from the seed `seed` + i."""
+    def __init__(
+        self,
+        game: Game,
+        config: Config,
+        network: Any,
+        *,
+        games: int,
+        workers: int,
+        seed: int,
+        watch: bool = True,
+    ):
+        """Split `games` games among `workers` workers; worker i draws from the seed `seed` + i.
+
+        With `watch`, a game of the first worker is recorded for people to watch.
+        """
         evaluator = make_evaluator(game, network, config.engine)
         evaluators = [evaluator, *(evaluator.share() for _ in range(workers - 1))]
-        shares = np.diff(np.linspace(0, games, workers + 1).round().astype(int)).tolist()
-        self.games = games
+        self.games, self.seed = games, seed
         self.workers = [
-            Worker(game, config, each, max(1, share), seed + i)
-            for i, (each, share) in enumerate(zip(evaluators, shares, strict=True))
+            Worker(game, config, each, share, seed + i)
+            for i, (each, share) in enumerate(zip(evaluators, shares_of(games, workers), strict=True))
         ]
-        if not game.simultaneous:
+        if watch and not game.simultaneous:
             self.workers[0].watched = WatchedGame(game)
 
     def load(self, network: Any, calibration: Any = None) -> None:
@@ -120,7 +144,14 @@ class LocalSelfPlay:
 
     def restore(self, state: State) -> None:
         for i, worker in enumerate(self.workers):
-            worker.restore(State(arrays=state.arrays_of(f"worker{i}.")))
+            arrays = state.arrays_of(f"worker{i}.")
+            if arrays:
+                worker.restore(State(arrays=arrays))
+            else:  # a free-running cluster has trained the run: new games, with random numbers not yet used
+                worker.restart(derived_seed(self.seed, state.facts["cluster"]["batches"], i))
+
+    def close(self) -> None:
+        pass  # the threads end with each call of `play`
 
     # --- for the preflight --------------------------------------------------------------------------------------------
 
@@ -139,3 +170,8 @@ class LocalSelfPlay:
         with ThreadPoolExecutor(len(self.workers)) as threads:
             measured = threads.map(lambda each: each.evaluator.measure(each.forest.batch, seconds), self.workers)
             return sum(measured)
+
+
+def shares_of(games: int, workers: int) -> list[int]:
+    """The number of games of each worker, at least one."""
+    return [max(1, int(share)) for share in np.diff(np.linspace(0, games, workers + 1).round())]

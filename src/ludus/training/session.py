@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import shlex
 import time
 from collections.abc import Mapping
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,6 +29,7 @@ from ludus.training.events import (
     TrainingFinished,
     TrainingStopped,
 )
+from ludus.training.joining import Joined, join_cluster
 from ludus.training.planning import Budget, check_fit, choose_without_measuring, find_recipe, plan, settings_for
 from ludus.training.preflight import measure
 from ludus.training.trainer import Trainer
@@ -36,6 +37,7 @@ from ludus.training.trainer import Trainer
 if TYPE_CHECKING:
     from ludus.game import Game
     from ludus.stopping import Stop
+    from ludus.training.preflight import Measured
 
 MINUTES = 10.0
 """The budget if none is given."""
@@ -53,6 +55,8 @@ def train(
     settings: Mapping[str, Any] | None = None,
     start: str | None = None,
     trust: bool = False,
+    cluster: str | None = None,
+    lockstep: bool = False,
     on_event: Listener | None = None,
     stop: Stop | None = None,
 ) -> Run:
@@ -64,6 +68,9 @@ def train(
     run, `start` = RUN or RUN@CHECKPOINT. `resume` continues a run with its own settings. Python code of a game that
     comes with a run or a recipe is used only with `trust`.
 
+    `cluster` is the address HOST:PORT of a Ray cluster whose nodes play the games, or `auto` (see docs/cluster.md).
+    With `lockstep`, the same settings give the same weights there as on one machine, but nodes wait for each other.
+
     `on_event` is called with the events of training/events.py. When `stop` is set (a threading.Event), the training
     ends within a move of self-play, and the run can be resumed from its latest checkpoint; Stopped is raised if there
     is no run yet.
@@ -72,15 +79,16 @@ def train(
     budget.check()
     emit: Listener = on_event or (lambda event: None)
     made = make(game) if isinstance(game, str) else game
-    if resume is not None:
-        if recipe or run or settings or start:
-            raise BadOption("resume keeps the settings of the run: no recipe, run, settings (--set) or start (--from)")
-        opened = Run.open(Path(resume), made, trust=trust)
+    if resume is not None and (recipe or run or settings or start):
+        raise BadOption("resume keeps the settings of the run: no recipe, run, settings (--set) or start (--from)")
+    opened = None if resume is None else Run.open(Path(resume), made, trust=trust)
+    if opened is not None:
         check_writable(opened.folder)
-    else:
-        opened = new_run(made, budget, run, recipe, settings or {}, start, trust, emit, stop or NEVER)
-    emit(RunOpened(opened))
-    return continue_run(opened, budget, emit, stop or NEVER)
+    with join_cluster(cluster, lockstep, emit) as joined:
+        if opened is None:
+            opened = new_run(made, budget, run, recipe, settings or {}, start, trust, emit, stop or NEVER, joined)
+        emit(RunOpened(opened))
+        return continue_run(opened, budget, emit, stop or NEVER, joined)
 
 
 def new_run(
@@ -93,6 +101,7 @@ def new_run(
     trust: bool,
     emit: Listener,
     stop: Stop,
+    joined: Joined | None = None,
 ) -> Run:
     """A new run, with settings that are measured and planned for a budget."""
     given: dict[str, Any] = {}
@@ -110,12 +119,18 @@ def new_run(
         first_weights(config.initial_run, game, config.make_network(game))  # raises if they do not fit
     where = Path(folder) if folder else Path("runs") / f"{game.name}-{time.strftime('%Y%m%d-%H%M%S')}"
     if (where / "config.toml").exists():
-        raise BadOption(f"{where} holds a run already: ludus train --resume {where} goes on with it")
+        raise BadOption(f"{where} holds a run already: ludus train --resume {shlex.quote(str(where))} goes on with it")
     if budget.is_empty:
         budget = Budget(MINUTES)
         emit(BudgetAssumed(MINUTES))
     check_writable(where)
-    measure_now = partial(measure, game, progress=lambda what, done: emit(Measuring(what, done)), stop=stop)
+    if joined is not None:
+        config = joined.prepare(config)
+
+    def measure_now(config: Config) -> Measured:
+        found = measure(game, config, progress=lambda what, done: emit(Measuring(what, done)), stop=stop)
+        return found if joined is None else joined.scale(found, config)
+
     if budget.minutes is None:
         check_fit(game, config)
         config = choose_without_measuring(game, config, budget)
@@ -138,23 +153,26 @@ def _settings_of(name: str, game: Game | None, trust: bool) -> tuple[Game, dict[
     return run.game, {**network, "initial_run": f"{run.folder.resolve()}@{at}"}
 
 
-def continue_run(run: Run, budget: Budget, emit: Listener, stop: Stop) -> Run:
-    """Train a run from its latest good checkpoint, or from the start, until the budget is spent."""
+def continue_run(run: Run, budget: Budget, emit: Listener, stop: Stop, joined: Joined | None = None) -> Run:
+    """Train a run from its latest good checkpoint, or from the start, until the budget is spent.
+
+    Games are played on the cluster, if one was `joined`.
+    """
     with training_lock(run.folder):
-        return _continue(run, budget, emit, stop)
+        return _continue(run, budget, emit, stop, joined)
 
 
-def _continue(run: Run, budget: Budget, emit: Listener, stop: Stop) -> Run:
+def _continue(run: Run, budget: Budget, emit: Listener, stop: Stop, joined: Joined | None) -> Run:
     known = run.good_checkpoint()
-    trainer = Trainer(run)
-    if known is None:
-        run.forget_after(0)
-    else:
-        trainer.restore(known)
-        emit(Resumed(run, known, trainer.window.total, trainer.seconds))
-    if budget.is_empty:
-        budget = Budget(MINUTES + trainer.seconds / 60)
+    trainer = Trainer(run, None if joined is None else joined.make_selfplay)
     try:
+        if known is None:
+            run.forget_after(0)
+        else:
+            trainer.restore(known)
+            emit(Resumed(run, known, trainer.window.total, trainer.seconds))
+        if budget.is_empty:
+            budget = Budget(MINUTES + trainer.seconds / 60)
         while not is_spent(budget, trainer) and not stop.is_set():
             report = trainer.iterate(stop)
             if report is None:
@@ -166,7 +184,7 @@ def _continue(run: Run, budget: Budget, emit: Listener, stop: Stop) -> Run:
                 trainer.save(wait=False)
                 emit(CheckpointSaved(run, trainer.iteration))
     finally:
-        trainer.finish()
+        trainer.close()
     emit((TrainingFinished if is_spent(budget, trainer) else TrainingStopped)(run, trainer.iteration))
     return run
 

@@ -23,7 +23,7 @@ from ludus.training.ladder import Ladder
 from ludus.training.learner import Learner, Losses, learner_device
 from ludus.training.playoff import Tally, play_off
 from ludus.training.replay import Window
-from ludus.training.selfplay import LocalSelfPlay, Played, SelfPlay
+from ludus.training.selfplay import LocalSelfPlay, MakeSelfPlay, Played, SelfPlay
 from ludus.training.state import State, pack_rng, unpack_rng
 
 if TYPE_CHECKING:
@@ -95,7 +95,8 @@ class Learned(NamedTuple):
 class Trainer:
     """A run in memory. `iterate` does one iteration; `save` writes a checkpoint and `restore` continues from one."""
 
-    def __init__(self, run: Run):
+    def __init__(self, run: Run, make_selfplay: MakeSelfPlay | None = None):
+        """`make_selfplay` makes the self-play of the run; without it, threads of this process play."""
         self.run, self.game, self.config = run, run.game.compile(), run.config
         config = self.config
         self.evaluation = open_evaluation(run)
@@ -105,7 +106,7 @@ class Trainer:
             network.load_state_dict(first_weights(config.initial_run, self.game, network))
         self.learner = Learner(self.game, network, config, learner_device(config), config.learner_threads or 1)
         self.gate = make_gate(config, self.learner.player)
-        self.selfplay: SelfPlay = LocalSelfPlay(
+        self.selfplay: SelfPlay = (make_selfplay or LocalSelfPlay)(
             self.game,
             config,
             self.gate.best,
@@ -270,6 +271,13 @@ class Trainer:
     def finish(self) -> None:
         """Wait until all files are on disk."""
         self.writer.finish()
+
+    def close(self) -> None:
+        """Wait until all files are on disk, and end self-play."""
+        try:
+            self.finish()
+        finally:
+            self.selfplay.close()
 
     def restore(self, iteration: int) -> None:
         """Continue from a checkpoint of the run."""

@@ -96,8 +96,12 @@ class Worker:
         self.game.raise_pending()
         self.plies[which] = 0
 
-    def restart(self) -> None:
-        """Drop all games under way with their rows, and begin new ones."""
+    def restart(self, seed: int | None = None) -> None:
+        """Drop all games under way with their rows, and begin new ones; a `seed` restarts the random numbers."""
+        if seed is not None:
+            self.forest.trees.random[...] = generators(seed, self.games)
+            self.random = generators(seed + 1_000_003, self.games)
+            self.rng = np.random.default_rng(seed)
         self.steps, self.rows_known = [], 0
         self._begin(np.ones(self.games, np.bool_))
 

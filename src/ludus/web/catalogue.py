@@ -305,6 +305,8 @@ class Catalogue:
             raise BadAgent(f"{spec.kind} is a program: the server offers those that it was started with, by --agent")
         if spec.kind == "human":
             raise BadAgent("a person cannot be asked here: give the seat to a person instead")
+        if spec.kind == "sb3":
+            raise BadAgent("sb3 takes a file: the server offers those that it was started with, by --agent")
         if "batch" in spec.options and not 0 < int(_digits(spec.options["batch"])) <= LARGEST_BATCH:
             raise BadAgent(f"{name}: batch may be 1 to {LARGEST_BATCH} here")
         if spec.kind not in WITH_RUN:

@@ -46,7 +46,7 @@ class WebSettings:
     files: tuple[str, ...] = ()
     """The files of a user's own games, .py or .kif."""
     agents: tuple[str, ...] = ()
-    """The names of external programs that may have a seat."""
+    """The names of external programs, and of models in files (sb3), that may have a seat."""
     memory: int = 0
     """Memory in bytes for the trees and tables of all agents together; 0: a quarter of the machine's."""
 

@@ -1,4 +1,4 @@
-"""Commands that analyse, count, solve, measure and check games."""
+"""Commands that analyse, count, solve and measure games."""
 
 from __future__ import annotations
 
@@ -136,28 +136,3 @@ def bench(
     if game is None and option:
         raise BadOption("--option needs a GAME before it")
     show_bench([make_game(name, option) for name in ([game] if game else ["connect4", "breakthrough"])], seconds)
-
-
-@app.command(short_help="Check that a game of your own keeps its promises.")
-def check(
-    game: GameName,
-    option: Options = None,
-    games: Annotated[int, typer.Option(metavar="N", help="Number of random games to play.")] = 20,
-    seed: Seed = 0,
-) -> None:
-    """Check that a game of your own keeps the promises of its interface. The exit code is 1 if it breaks one.
-
-    Random games are played in plain Python and in machine code side by side. Moves and results must be the same, action
-    ids in range, nothing written out of bounds, text and notation read as they were written, and symmetries valid.
-
-    \b
-    Example
-      ludus check path/to/mygame.py
-    """
-    from ludus.errors import BadOption
-    from ludus.terminal.tables import show_check
-
-    if games < 1:
-        raise BadOption(f"--games must be at least 1, not {games}")
-    if not show_check(make_game(game, option) if option else game, games, seed):
-        raise typer.Exit(1)

@@ -14,8 +14,9 @@ app = typer.Typer(
 
 AGENTS = (
     "Agents: random; greedy; adversarial:3 (searches 3 plies); uct:10000 (simulations a move); uct:2s (seconds a "
-    "move); uct:1000:c=0.7 (with an option); zero:RUN (a trained player); solver; human. Other programs: "
-    "'engine:COMMAND', 'uhp:COMMAND', cachex:FILE, ggp:HOST:PORT, openspiel:mcts (docs/engines.md)."
+    "move); uct:1000:c=0.7 (with an option); zero:RUN (a trained player); sb3:model.zip (a model of "
+    "Stable-Baselines3); solver; human. Other programs: 'engine:COMMAND', 'uhp:COMMAND', cachex:FILE, ggp:HOST:PORT, "
+    "openspiel:mcts (docs/engines.md)."
 )
 
 

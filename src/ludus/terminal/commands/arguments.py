@@ -54,6 +54,14 @@ MoveLimit = Annotated[
         help="Seconds after which an agent loses for not moving. Agents with a time budget of T seconds get 5 T + 10.",
     ),
 ]
+Cluster = Annotated[
+    str | None,
+    typer.Option(
+        "--cluster",
+        metavar="auto|ADDRESS",
+        help="Play the games on a Ray cluster: its HOST:PORT, or auto for the Ray of this machine, else a new one.",
+    ),
+]
 Anchor = Annotated[str, typer.Option("--anchor", metavar="AGENT", help="The agent whose rating is fixed.")]
 AnchorRating = Annotated[float, typer.Option("--anchor-rating", metavar="R", help="The rating of the anchor.")]
 

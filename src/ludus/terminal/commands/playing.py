@@ -8,6 +8,7 @@ import typer
 
 from ludus.terminal.commands.app import AGENTS, app
 from ludus.terminal.commands.arguments import (
+    Cluster,
     GameName,
     MoveLimit,
     Moves,
@@ -114,6 +115,7 @@ def match(
         str | None, typer.Option("--equal-time", metavar="TIME", help="Give every agent this time a move: 1s, 500ms.")
     ] = None,
     move_limit: MoveLimit = 60.0,
+    cluster: Cluster = None,
     results: Annotated[
         str | None, typer.Option(metavar="FILE", help="Record the games in this file, for ludus ratings and replay.")
     ] = None,
@@ -144,4 +146,5 @@ def match(
         equal_time=read_limit(equal_time, "--equal-time"),
         move_limit=move_limit,
         results=results,
+        cluster=cluster,
     )

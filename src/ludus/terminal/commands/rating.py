@@ -10,6 +10,7 @@ from ludus.terminal.commands.app import AGENTS, app
 from ludus.terminal.commands.arguments import (
     Anchor,
     AnchorRating,
+    Cluster,
     GameName,
     MoveLimit,
     Options,
@@ -63,6 +64,7 @@ def arena(
         ),
     ] = None,
     move_limit: MoveLimit = 60.0,
+    cluster: Cluster = None,
     trust: Trust = False,
 ) -> None:
     """Rate agents by games between them, and keep a table of ratings up to date. Ctrl-C stops.
@@ -98,6 +100,7 @@ def arena(
         series=series,
         openings=openings,
         move_limit=move_limit,
+        cluster=cluster,
     )
 
 

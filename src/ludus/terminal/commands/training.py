@@ -10,6 +10,7 @@ from ludus.errors import BadOption
 from ludus.options import split_assignment
 from ludus.terminal.commands.app import app
 from ludus.terminal.commands.arguments import (
+    Cluster,
     Options,
     Trust,
     make_game,
@@ -46,7 +47,18 @@ def train(
         typer.Option("--set", "-s", metavar="NAME=VALUE", help="Change a setting; --settings lists them."),
     ] = None,
     settings: Annotated[bool, typer.Option("--settings", help="List all settings with their defaults.")] = False,
-    tensorboard: Annotated[bool, typer.Option("--tensorboard", help="Write the log for TensorBoard as well.")] = False,
+    tensorboard: Annotated[bool, typer.Option("--tensorboard", help="The same as --log tensorboard.")] = False,
+    log: Annotated[
+        list[str] | None,
+        typer.Option("--log", metavar="NAME", help="Log to tensorboard, wandb or mlflow as well; may be repeated."),
+    ] = None,
+    cluster: Cluster = None,
+    lockstep: Annotated[
+        bool,
+        typer.Option(
+            "--lockstep", help="With --cluster: repeat the weights of one machine exactly; nodes wait for each other."
+        ),
+    ] = False,
     option: Options = None,
     trust: Trust = False,
 ) -> None:
@@ -60,6 +72,7 @@ def train(
       ludus train --resume runs/connect4-20261115-101500 --minutes 30
       ludus train connect4 --option rows=4 --option columns=5 --set size_free=yes --run runs/small
       ludus train connect4 --from runs/small
+      ludus train connect4 --cluster auto
     """
     from ludus.terminal.training import run_training, show_settings
 
@@ -68,7 +81,7 @@ def train(
         return
     run_training(
         make_game(game, option) if game else None,
-        tensorboard=tensorboard,
+        logs=[*(log or []), *(["tensorboard"] if tensorboard else [])],
         minutes=minutes,
         games=games,
         steps=steps,
@@ -78,6 +91,8 @@ def train(
         settings=read_settings(set or []),
         start=start,
         trust=trust,
+        cluster=cluster,
+        lockstep=lockstep,
     )
 
 

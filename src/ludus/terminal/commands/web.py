@@ -48,12 +48,12 @@ def web(
       ludus web --agent "uhp:path/to/engine:5s"
       ludus web --host 0.0.0.0 --token SECRET123    other machines can open the printed address
     """
-    from ludus.errors import BadOption
+    from ludus.errors import missing_package
 
     try:
         from ludus.web.serving import serve
     except ModuleNotFoundError as error:
-        raise BadOption(f"the browser board needs {error.name}: pip install 'ludus[web]'") from None
+        raise missing_package("the browser board", error.name, "web") from None
     from ludus.web.settings import WebSettings, data_folder
 
     settings = WebSettings(

@@ -1,0 +1,78 @@
+"""The output of `ludus new` and `ludus check`."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, Any
+
+from ludus.terminal.compiling import compiling_into
+from ludus.terminal.show import command, terminal
+from ludus.testing.events import CheckEvent, Checking, FirstVerdict
+
+if TYPE_CHECKING:
+    from ludus.game import Game
+
+
+def show_new(file: str, kind: str) -> None:
+    """Write a game to start from, and show the commands that come next."""
+    from ludus.templates import new_game
+
+    path = str(new_game(file, kind))
+    print(f"{path} is a working game. Edit it, then:\n")
+    for words in (
+        ("check", path),
+        ("play", path, "--against", "uct:1s"),
+        ("train", path, "--minutes", "5"),
+    ):
+        print(f"  {command('ludus', *words)}")
+    print("\ndocs/writing-a-game.md explains the parts of a game.")
+
+
+class CheckView:
+    """Shows the events of a check: a status line on a terminal, and the first verdict everywhere."""
+
+    def __init__(self) -> None:
+        self.console = terminal()
+        self.opened = ExitStack()
+        self.text = "Checking"
+        self.status: Any = None
+
+    def __enter__(self) -> CheckView:
+        if self.console.is_terminal:
+            self.status = self.opened.enter_context(self.console.status(self.text))
+            self.opened.enter_context(compiling_into(self._show))
+        return self
+
+    def __exit__(self, *failure: object) -> None:
+        self.opened.close()
+
+    def _show(self, text: str | None) -> None:
+        """Show a text in the status line, if there is one; by default what is checked."""
+        if self.status is not None:
+            self.status.update(text or self.text)
+
+    def __call__(self, event: CheckEvent) -> None:
+        if isinstance(event, FirstVerdict):
+            print(
+                f"{event.game}: no broken promise in plain Python ({event.positions} positions, "
+                f"{event.seconds:.1f} s). Now the machine code.",
+                flush=True,
+            )
+            self.text = "Checking the machine code"
+        elif isinstance(event, Checking):
+            self.text = f"Checking: {event.what}" + (f", {event.done} of {event.total}" if event.total > 1 else "")
+        self._show(None)
+
+
+def show_check(game: Game | str, games: int, seed: int) -> bool:
+    """Check a game and show the outcome: a summary, or the promise that it breaks. Returns True if it breaks none."""
+    with CheckView() as view:
+        from ludus.testing import BrokenPromise, check_game
+
+        try:
+            report = check_game(game, games, seed, on_event=view)
+        except BrokenPromise as broken:
+            print(f"Broken promise: {broken}")
+            return False
+    print(report)
+    return True

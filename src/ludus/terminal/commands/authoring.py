@@ -1,0 +1,58 @@
+"""Commands for the authors of games: a file to start from, and the check of a game."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from ludus.terminal.commands.app import app
+from ludus.terminal.commands.arguments import GameName, Options, Seed, make_game
+
+
+@app.command(short_help="Write a working game to start from.")
+def new(
+    file: Annotated[str, typer.Argument(metavar="FILE", help="The file to write, such as mygame.py.")],
+    kind: Annotated[
+        str,
+        typer.Option(metavar="KIND", help="grid (stones on a grid), simultaneous, or python (any Python objects)."),
+    ] = "grid",
+) -> None:
+    """Write a working game to start from, and show the commands that check, play and train it.
+
+    An existing file is never overwritten. docs/writing-a-game.md explains every part of a game.
+
+    \b
+    Examples
+      ludus new mygame.py
+      ludus new duel.py --kind simultaneous
+    """
+    from ludus.terminal.authoring import show_new
+
+    show_new(file, kind)
+
+
+@app.command(short_help="Check that a game of your own keeps its promises.")
+def check(
+    game: GameName,
+    option: Options = None,
+    games: Annotated[int, typer.Option(metavar="N", help="Number of random games to play.")] = 20,
+    seed: Seed = 0,
+) -> None:
+    """Check that a game of your own keeps the promises of its interface. The exit code is 1 if it breaks one.
+
+    Random games are played in plain Python and in machine code side by side. Moves and results must be the same, action
+    ids in range, nothing written out of bounds, text and notation read as they were written, and symmetries valid.
+    Without --option, the variants that the game lists are checked too, in plain Python.
+
+    \b
+    Example
+      ludus check path/to/mygame.py
+    """
+    from ludus.errors import BadOption
+    from ludus.terminal.authoring import show_check
+
+    if games < 1:
+        raise BadOption(f"--games must be at least 1, not {games}")
+    if not show_check(make_game(game, option) if option else game, games, seed):
+        raise typer.Exit(1)

@@ -1,0 +1,146 @@
+"""The figures of a training for other programs: TensorBoard, Weights & Biases, MLflow.
+
+`track(NAME)` returns a listener of training events, to be passed as `on_event`. A tracker is a class with the methods
+`open`, `log` and `close`, in the table TRACKERS; add one of your own by `TRACKERS["mine"] = MyTracker`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from ludus.errors import BadOption
+from ludus.training.events import IterationDone, RunOpened, TrainingFinished, TrainingStopped
+
+if TYPE_CHECKING:
+    from ludus.runs.run import Run
+    from ludus.training.events import TrainingEvent
+
+FOLDER = "tensorboard"
+"""The folder of a run that holds the files of TensorBoard."""
+
+
+class Tracker(Protocol):
+    """Takes the figures of one run."""
+
+    def open(self, run: Run) -> None:
+        """The run begins or goes on."""
+
+    def log(self, figures: Mapping[str, float], iteration: int) -> None:
+        """The figures of an iteration."""
+
+    def close(self) -> None:
+        """No more figures will come."""
+
+
+class TensorBoard:
+    """Writes files into the folder `tensorboard` of the run."""
+
+    def __init__(self) -> None:
+        try:
+            from torch.utils.tensorboard import SummaryWriter
+        except ImportError:
+            raise _missing("tensorboard") from None
+        self._make: Any = SummaryWriter
+        self._writer: Any = None
+
+    def open(self, run: Run) -> None:
+        self._writer = self._make(str(run.folder / FOLDER))
+
+    def log(self, figures: Mapping[str, float], iteration: int) -> None:
+        for name, value in figures.items():
+            self._writer.add_scalar(name, value, iteration)
+        self._writer.flush()
+
+    def close(self) -> None:
+        self._writer.close()
+
+
+class WeightsAndBiases:
+    """Logs to the project `ludus` of Weights & Biases, under the name of the run's folder."""
+
+    def __init__(self) -> None:
+        try:
+            import wandb
+        except ImportError:
+            raise _missing("wandb") from None
+        self._library: Any = wandb
+        self._run: Any = None
+
+    def open(self, run: Run) -> None:
+        self._run = self._library.init(
+            project="ludus", name=run.folder.name, dir=str(run.folder), config=settings_of(run)
+        )
+
+    def log(self, figures: Mapping[str, float], iteration: int) -> None:
+        self._run.log(dict(figures), step=iteration)
+
+    def close(self) -> None:
+        self._run.finish()
+
+
+class MLflow:
+    """Logs to the experiment `ludus` of MLflow, under the name of the run's folder."""
+
+    def __init__(self) -> None:
+        try:
+            import mlflow
+        except ImportError:
+            raise _missing("mlflow") from None
+        self._library: Any = mlflow
+
+    def open(self, run: Run) -> None:
+        self._library.set_experiment("ludus")
+        self._library.start_run(run_name=run.folder.name)
+        self._library.log_params(settings_of(run))
+
+    def log(self, figures: Mapping[str, float], iteration: int) -> None:
+        self._library.log_metrics(dict(figures), step=iteration)
+
+    def close(self) -> None:
+        self._library.end_run()
+
+
+TRACKERS: dict[str, type[Any]] = {"tensorboard": TensorBoard, "wandb": WeightsAndBiases, "mlflow": MLflow}
+"""The trackers by name."""
+
+
+def _missing(package: str) -> BadOption:
+    return BadOption(f"{package} is not installed: pip install {package}")
+
+
+def settings_of(run: Run) -> dict[str, Any]:
+    """The game and all settings of a run, by name."""
+    return {"game": run.game.identity, **dataclasses.asdict(run.config)}
+
+
+class Tracking:
+    """Hands the figures of each iteration to a tracker, as a listener of training events."""
+
+    def __init__(self, tracker: Tracker) -> None:
+        self.tracker = tracker
+        self.folder: Path | None = None
+        """The folder of the run, once it is open."""
+
+    def __call__(self, event: TrainingEvent) -> None:
+        if isinstance(event, RunOpened):
+            self.folder = event.run.folder
+            self.tracker.open(event.run)
+        elif isinstance(event, IterationDone):
+            figures = {
+                name: float(value)
+                for name, value in event.report.line().items()
+                if isinstance(value, int | float) and name != "iteration"
+            }
+            self.tracker.log(figures, event.report.iteration)
+        elif isinstance(event, TrainingStopped | TrainingFinished):
+            self.tracker.close()
+
+
+def track(name: str) -> Tracking:
+    """The listener that hands the figures of a training to the tracker of this name; BadOption if there is none."""
+    if name not in TRACKERS:
+        raise BadOption(f"there is no log {name!r}; logs are {', '.join(TRACKERS)}")
+    return Tracking(TRACKERS[name]())
