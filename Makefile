@@ -15,7 +15,7 @@ help:
 	@echo "make fuzz      mutated command lines and inputs for ten minutes, or MINUTES=60; failures print how to repeat them"
 	@echo "make demo      Connect-4 learned from nothing in five minutes, then two matches and the learning curve"
 	@echo "make screenshots  pictures of the page in build/screenshots: each game, light and dark, desktop and phone"
-	@echo "make notebooks  execute the notebooks again and keep their output, in about a quarter of an hour"
+	@echo "make notebooks  execute the notebooks again and keep their output, in about twelve minutes"
 	@echo "make docs      the documentation site in build/site; broken links fail"
 	@echo "make oracles   install OpenSpiel, BitBully, sb3-contrib and Ray: what some tests need, skipped without them"
 	@echo "make browser   install Chromium for the tests of the page, if it is missing (as root)"
