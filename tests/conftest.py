@@ -57,6 +57,7 @@ SLOW = (
     "training/test_sizes.py::test_a_network_of_base_3_plays_base_5[graph",
     "protocols/ggp/test_ggp_manager.py::test_the_commands_play_a_match_in_processes_of_their_own",
     "protocols/test_uhp.py::test_a_lost_position_is_defended_as_long_as_possible",
+    "test_notebooks.py::test_a_notebook_runs_from_start_to_end[connect4",
     "test_notebooks.py::test_a_notebook_runs_from_start_to_end[sevn",
     "cluster/test_cluster.py::test_in_lockstep_a_killed_node_changes_nothing",
     "cluster/test_cluster.py::test_a_run_of_a_cluster_is_resumed_with_the_rows_that_were_waiting",
