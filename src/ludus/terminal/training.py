@@ -53,7 +53,8 @@ def show_settings() -> None:
 def run_training(game: Game | None, *, logs: Sequence[str] = (), trust: bool = False, **options: Any) -> Run:
     """Train with a live view; `logs` names trackers (see training/tracking.py). `options` go to `ludus.train`."""
     with TrainingView("tensorboard" in logs) as view, ctrl_c_stops() as stop:
-        view.show_status("Loading PyTorch")
+        if view.console.is_terminal:  # elsewhere, an error in the command is the only line
+            view.show_status("Loading PyTorch")
         from ludus.training.session import train
 
         listeners: list[Any] = [*(track(name) for name in dict.fromkeys(logs)), view]
