@@ -9,7 +9,7 @@ from ludus.arena.roster import Plan, Roster
 from ludus.cli import main
 from ludus.runs.config import Config, with_settings
 from ludus.runs.files import BadRun
-from ludus.runs.run import Run
+from ludus.runs.run import Run, first_weights
 from ludus.training.trainer import Trainer
 from tests.training.small import SMALL
 
@@ -176,3 +176,15 @@ def test_settings_of_another_network_are_named(small_board, tmp_path):
     )
     with pytest.raises(BadRun, match="size_free=True"):
         Trainer(run)
+
+
+def test_weights_of_a_run_with_other_options_fit_if_their_shapes_are_the_same(tmp_path):
+    run = trained(tmp_path / "run", ludus.make("connect4", **BOARD)).run
+    four, larger = ludus.make("connect4", rows=4, columns=4, line=4), ludus.make("connect4", rows=5, columns=5)
+    with pytest.raises(BadRun, match="is a run of"):
+        Run.open(run.folder, four)
+    found = first_weights(str(run.folder), four, run.config.make_network(four))
+    own = run.load_player()[0].state_dict()
+    assert all(torch.equal(found[name], own[name]) for name in own)
+    with pytest.raises(BadRun, match="the network's inputs differ; weights for every size"):
+        first_weights(str(run.folder), larger, run.config.make_network(larger))

@@ -11,7 +11,6 @@ import safetensors.numpy
 import ludus
 from ludus.errors import BadOption
 from ludus.runs.config import Config, with_settings
-from ludus.runs.files import BadRun
 from ludus.runs.run import Run
 from ludus.stopping import Stopped
 from ludus.training import preflight, session
@@ -208,19 +207,6 @@ def test_recipes_settings_and_another_runs_weights_come_together(tmp_path):
     assert second.game.name == "tictactoe"
     assert second.config.initial_run == f"{first.folder}@{first.checkpoints()[-1]}"
     assert (second.config.blocks, second.config.width, second.config.reuse) == (0, 4, 4.0)
-
-
-def test_a_run_begins_with_the_weights_of_a_run_with_other_options_if_their_shapes_are_the_same(tmp_path):
-    settings = {"blocks": 0, "width": 4, "simulations": 2, "rating_games": 0}
-    three, four = (ludus.make("connect4", rows=4, columns=5, line=line) for line in (3, 4))
-    first = ludus.train(three, steps=1, run=tmp_path / "first", settings=settings)
-    with pytest.raises(BadRun, match="is a run of"):
-        Run.open(first.folder, four)
-    second = ludus.train(four, steps=1, run=tmp_path / "second", start=str(first.folder), settings=settings)
-    assert second.game.identity == four.identity
-    larger = ludus.make("connect4", rows=5, columns=5)
-    with pytest.raises(BadRun, match="the network's inputs differ; weights for every size"):
-        ludus.train(larger, steps=1, run=tmp_path / "third", start=str(first.folder), settings=settings)
 
 
 def test_evaluations_are_told(tmp_path):
