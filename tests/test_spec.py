@@ -421,7 +421,10 @@ PATHS = {"PYTHONPATH": str(Path(ludus.__file__).parents[1])}
 
 
 def test_nothing_in_ludus_unpickles():
-    """Numba's cache of machine code, which Numba itself pickles, is the exception."""
+    """Numba's cache of machine code, which Numba itself pickles, is the exception.
+
+    PyTorch's reader with `weights_only` makes plain tensors and nothing else.
+    """
     words = (
         "pickle.load",
         "Unpickler",
@@ -437,7 +440,7 @@ def test_nothing_in_ludus_unpickles():
         (file.relative_to(root).as_posix(), word)
         for file in root.rglob("*.py")
         for word in words
-        if word in file.read_text()
+        if word in re.sub(r"torch\.load\(.*weights_only=True\)", "", file.read_text())
     }
     allowed = {each for each in found if each[0].startswith("native/") and each[1] == "pickle.load"}
     assert found == allowed
