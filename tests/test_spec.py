@@ -1,6 +1,7 @@
 """A game can be made again from its spec, whatever its source; a digest tells whether its rules are the same."""
 
 import json
+import re
 import subprocess
 import sys
 import warnings
