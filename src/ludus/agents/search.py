@@ -67,12 +67,12 @@ class Thinking:
 
     def snapshot(self) -> Snapshot:
         """What the search knows now."""
+        forest = self._agent.grown
         has_priors = self._agent.evaluator is not None
-        roots = self._agent.roots()
-        line = self._agent.grown.line(action=roots[0].best if len(roots) == 1 else None)
-        return self._snapshot(tuple(block_of(root, has_priors) for root in roots), tuple(line))
+        return self._snapshot(tuple(block_of(root, has_priors) for root in forest.roots()), tuple(forest.line()))
 
     def _snapshot(self, blocks: tuple[Block, ...], line: tuple[int, ...]) -> Snapshot:
+        solved = bool(self._agent.grown.trees.nodes["solved"][self._agent.grown.trees.root[0]])
         return Snapshot(
             self._position,
             self._player,
@@ -81,7 +81,7 @@ class Thinking:
             self.simulations,
             self.seconds,
             1.0 if self.ended == "budget" else self.fraction,
-            self._agent.is_solved,
+            solved,
             bool(self.ended),
             self.ended,
         )
@@ -185,7 +185,7 @@ class SearchAgent:
             forest.roots()
             forest.line()
             child = start.play(start.actions[0])
-            forest.advance(self._row(forest, child), child)
+            forest.advance(as_row(self.game, child.action), child)
         self._warm = True
 
     # --- the search ---------------------------------------------------------------------------------------------------
@@ -199,8 +199,6 @@ class SearchAgent:
                 return not thinking.ended
             if budget.infinite and forest.is_full:
                 thinking.ended = "full"
-            elif len(forest.trees.root) > 1 and self.is_solved:  # the other trees need not go on
-                thinking.ended = "solved"
             elif watch is not None and watch(thinking) is False:
                 thinking.ended = "stopped"
             return not thinking.ended
@@ -217,14 +215,12 @@ class SearchAgent:
         seconds = None if budget.seconds is None else max(0.001, thinking._time_left())
         self._poll = within_a_batch
         try:
-            forest.search(
-                self.evaluator, simulations=self._shared(simulations), seconds=seconds, progress=between_rounds
-            )
+            forest.search(self.evaluator, simulations=simulations, seconds=seconds, progress=between_rounds)
         except SearchEnded:
             pass  # the forest has taken back what was under way
         finally:
             self._poll = None
-        if not self.roots():  # the time was up before it began
+        if not forest.roots():  # the time was up before it began
             forest.search(self.evaluator, simulations=1)
 
     def poll(self) -> None:
@@ -235,7 +231,7 @@ class SearchAgent:
 
     def _conclude(self, thinking: Thinking, watch: Watch | None) -> tuple[Choice, Snapshot]:
         position, player = thinking._position, thinking._player
-        roots = self.roots()
+        roots = self.grown.roots()
         root = next(root for root in roots if root.player == player)
         together = position.to_move == EVERYONE
         if together:
@@ -306,29 +302,6 @@ class SearchAgent:
             raise BadAgent(f"{self.name} has no tree: it has not searched a position yet")
         return self.forest
 
-    @property
-    def is_solved(self) -> bool:
-        """True if a tree has proven the value of the root."""
-        trees = self.grown.trees
-        return bool(trees.nodes["solved"][trees.root].any())
-
-    def roots(self) -> list[Root]:
-        """The result of the search at the root, for each player that decides there; empty before a search."""
-        from ludus.search.merging import roots_of_all
-
-        return roots_of_all(self.grown)
-
-    def _shared(self, simulations: int | None) -> int | np.ndarray | None:
-        """The simulations of each tree, int32 [trees], of a budget for all of them."""
-        count = len(self.grown.trees.root)
-        if simulations is None or count == 1:
-            return simulations
-        return simulations // count + (np.arange(count) < simulations % count).astype(np.int32)
-
-    def _row(self, forest: Forest, child: Position) -> np.ndarray:
-        """The action that led to `child`, for each tree."""
-        return np.repeat(as_row(self.game, child.action), len(forest.trees.root), axis=0)
-
     def _forest_for(self, budget: Budget) -> Forest:
         """A forest with space for this budget."""
         nodes = None if budget.simulations is None else SEARCHES_KEPT * budget.simulations + 1
@@ -350,7 +323,7 @@ class SearchAgent:
             forest.plant(position)
         else:
             for step in steps:
-                forest.advance(self._row(forest, step), step)
+                forest.advance(as_row(self.game, step.action), step)
         self.root = position
 
     def drop_tree(self) -> None:

@@ -5,7 +5,6 @@ c=0.7                weight of the uncertainty in UCB1: more explores more
 transpositions=yes   positions that are reached in two ways share their statistics
 memory=256MB         the limit for the tree; when it is full, the search goes on without growing it
 reuse=no             start every move with an empty tree, instead of with the part that the last search built
-threads=4            as many trees, each on a core of its own, whose visits are added; threads=all for all cores
 """
 
 from __future__ import annotations
@@ -13,9 +12,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ludus.agents.budget import Budget
-from ludus.agents.naming import number_from_0, size, whole_from_1, yes_or_no
+from ludus.agents.naming import number_from_0, size, yes_or_no
 from ludus.agents.search import SearchAgent
-from ludus.machine import cpu_count
 
 if TYPE_CHECKING:
     from ludus.agents.naming import Spec
@@ -23,28 +21,7 @@ if TYPE_CHECKING:
     from ludus.search.forest import Forest
 
 BUDGET = Budget(simulations=10_000)
-MOST_THREADS = 256
-
-
-def thread_count(text: str) -> int:
-    if text == "all":
-        return cpu_count()
-    try:
-        number = whole_from_1(text)
-    except ValueError:
-        number = MOST_THREADS + 1
-    if number > MOST_THREADS:
-        raise ValueError(f"all, or a number from 1 to {MOST_THREADS}")
-    return number
-
-
-OPTIONS = {
-    "c": number_from_0,
-    "transpositions": yes_or_no,
-    "memory": size,
-    "reuse": yes_or_no,
-    "threads": thread_count,
-}
+OPTIONS = {"c": number_from_0, "transpositions": yes_or_no, "memory": size, "reuse": yes_or_no}
 
 
 class UctAgent(SearchAgent):
@@ -60,10 +37,9 @@ class UctAgent(SearchAgent):
         transpositions: bool = False,
         memory: int = 1 << 28,
         reuse: bool = True,
-        threads: int = 1,
     ):
         super().__init__(game, name, budget or BUDGET, seed, reuse)
-        self.c, self.transpositions, self.memory, self.threads = c, transpositions, memory, threads
+        self.c, self.transpositions, self.memory = c, transpositions, memory
 
     def make_forest(self, nodes: int | None) -> Forest:
         from ludus.search.forest import Forest
@@ -72,11 +48,9 @@ class UctAgent(SearchAgent):
         return Forest(
             self.game,
             Ucb1(self.c),
-            trees=self.threads,
-            nodes=None if nodes is None else -(-nodes // self.threads),
+            nodes=nodes,
             memory=self.memory,
             transpositions=self.transpositions,
-            threads=self.threads,
             seed=self.seed,
         )
 
