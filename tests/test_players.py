@@ -1,6 +1,7 @@
 """Players as files: packs of runs, and the players that come with Ludus."""
 
 import json
+from pathlib import Path
 
 import pytest
 from safetensors.numpy import save_file
@@ -46,6 +47,11 @@ def test_a_pack_is_small_and_tells_its_origin(run, pack):
         2 * pack.file.stat().st_size
         < (run.checkpoint(pack.facts["iteration"]) / "player.safetensors").stat().st_size * 1.5
     )
+
+
+def test_a_folder_is_no_name_of_a_pack(run):
+    with pytest.raises(BadRun, match="is not the name of a file"):
+        pack_player(str(run.folder), Path("/"))
 
 
 def test_identities_of_a_pack_and_of_levels_differ(pack):

@@ -170,6 +170,8 @@ def pack_player(name: str, file: Path, note: str = "", trust: bool = False) -> P
     import torch
     from safetensors.torch import save_file
 
+    if not file.name:
+        raise BadRun(f"{file} is not the name of a file; write mine{SUFFIX}")
     run, checkpoint = open_checkpoint(name, trust=trust)
     network, facts = run.load_player(checkpoint)
     weights = {
