@@ -314,6 +314,7 @@ def _become_command(line: list[str], folder: Path, output: int, error: int) -> N
         resource.setrlimit(resource.RLIMIT_CPU, (CPU_SECONDS, CPU_SECONDS))
         cache = os.environ.get("LUDUS_CACHE") or str(cache_folder())  # before HOME changes: it holds what is compiled
         os.environ.update(HOME=str(folder.parent / "home"), TMPDIR=str(folder.parent / "tmp"), LUDUS_CACHE=cache)
+        os.environ["LUDUS_DATA"] = str(folder / "data")  # where `ludus web` keeps its games; else that is below HOME
         os.environ["BROWSER"] = "true"  # the program of this name takes the place of a browser
         tempfile.tempdir = None
         for target, source in ((0, os.open(os.devnull, os.O_RDONLY)), (1, output), (2, error)):

@@ -11,9 +11,6 @@ from typing import Any
 
 from numba.core.codegen import JITCodeLibrary, JITCPUCodegen
 
-UNRESOLVED = ".numba.unresolved$"
-"""Start of the name of a pointer to a function, where functions call each other in a circle."""
-
 RUNTIME = "nrt"
 """The name of Numba's own runtime. Numba asks for its functions while it emits another library, which cannot wait."""
 
@@ -35,7 +32,8 @@ class LazyLibrary(JITCodeLibrary):
     def _is_in_a_circle(self) -> bool:
         """True if it calls a function through a pointer that is not set yet, or may be the function to point to."""
         names = (variable.name for variable in self._final_module.global_variables)
-        return bool(self._codegen._rtlinker._unresolved) or any(name.startswith(UNRESOLVED) for name in names)
+        linker = self._codegen._rtlinker
+        return bool(linker._unresolved) or any(name.startswith(linker.PREFIX) for name in names)
 
     def _emit(self) -> None:
         if not self.is_emitted:

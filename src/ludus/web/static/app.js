@@ -17,9 +17,9 @@ const PAGES = {
 let page = null;
 let serial = 0;
 
-/** Show a short message that goes away by itself. */
-export function toast(text) {
-  const box = html("div", { class: "toast" }, html("span", {}, text), html("button", { type: "button", class: "icon", "aria-label": "Close", onclick: () => box.remove() }, "×"));
+/** Show a short message that goes away by itself: by default a failure, or news, of the kind "news". */
+export function toast(text, kind = "warning") {
+  const box = html("div", { class: `toast ${kind}` }, html("span", {}, text), html("button", { type: "button", class: "icon", "aria-label": "Close", onclick: () => box.remove() }, "×"));
   toasts.append(box);
   setTimeout(() => box.remove(), 8000);
 }

@@ -4,7 +4,7 @@ import { get, post } from "./api.js";
 import { attempt, toast } from "./app.js";
 import { short } from "./charts.js";
 import { Dashboard } from "./dashboard.js";
-import { agentChoices, SeatSelect } from "./seats.js";
+import { agentChoices, gameOptions, SeatSelect } from "./seats.js";
 import { field, html } from "./svg.js";
 
 const EVERY = 3000;
@@ -29,7 +29,7 @@ export class ArenaPage extends Dashboard {
   // --- starting --------------------------------------------------------------------------------------------------
 
   build() {
-    this.game = html("select", { onchange: () => this.choose() }, ...this.catalogue.games.map((game) => html("option", { value: game.key }, game.title)));
+    this.game = html("select", { onchange: () => this.choose() }, ...gameOptions(this.catalogue.games));
     this.game.value = "tictactoe";
     this.minutes = html("input", { type: "number", min: "0.1", step: "any", value: "5" });
     this.chips = html("ul", { class: "chips", "aria-label": "Agents" });
@@ -57,7 +57,7 @@ export class ArenaPage extends Dashboard {
     await attempt(async () => {
       if (this.isRunning) {
         await post("/api/arena/agents", { agents: [agent] });
-        toast(`${agent} joins the arena.`);
+        toast(`${agent} joins the arena.`, "news");
       }
       this.agents.push(agent);
       this.showChips();

@@ -4,6 +4,7 @@ import { get, post } from "./api.js";
 import { attempt, toast } from "./app.js";
 import { lineChart, short } from "./charts.js";
 import { Dashboard } from "./dashboard.js";
+import { gameOptions } from "./seats.js";
 import { field, html } from "./svg.js";
 
 const EVERY = 2000;
@@ -39,8 +40,7 @@ export class LearnPage extends Dashboard {
   }
 
   build() {
-    const { games } = this.catalogue;
-    this.game = html("select", { onchange: () => this.choose() }, ...games.map((game) => html("option", { value: game.key }, game.title)));
+    this.game = html("select", { onchange: () => this.choose() }, ...gameOptions(this.catalogue.games));
     this.game.value = "connect4";
     this.name = html("input", { required: true, pattern: "[A-Za-z0-9][A-Za-z0-9._\\-]{0,79}", autocomplete: "off" });
     this.minutes = html("input", { type: "number", min: "0.1", step: "any", value: "10" });
@@ -78,7 +78,7 @@ export class LearnPage extends Dashboard {
     await attempt(async () => {
       await post("/api/runs", { name: this.name.value, game: this.game.value, options, minutes: Number(this.minutes.value), settings });
       this.chosen.add(this.name.value);
-      toast(`${this.name.value} has begun: it measures this machine first.`);
+      toast(`${this.name.value} has begun: it measures this machine first.`, "news");
       await this.refresh();
     });
   }

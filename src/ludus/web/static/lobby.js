@@ -2,11 +2,10 @@
 
 import { get, getCatalogue, post, remove, upload } from "./api.js";
 import { attempt, toast } from "./app.js";
-import { agentChoices, SeatSelect } from "./seats.js";
+import { agentChoices, gameOptions, SeatSelect } from "./seats.js";
 import { SetUp } from "./setup.js";
 import { field, html } from "./svg.js";
 
-const SOURCES = { "built-in": "Games", file: "Your games", gdl: "Rules in GDL", rules: "Uploaded rules" };
 const CLOCKS = [
   ["", "No clock"],
   ["1min+1s", "1 minute + 1 second a move"],
@@ -29,11 +28,7 @@ class Lobby {
   }
 
   build() {
-    const groups = Object.entries(SOURCES).map(([source, label]) => {
-      const found = this.catalogue.games.filter((game) => game.source === source);
-      return found.length ? html("optgroup", { label }, ...found.map((game) => html("option", { value: game.key }, game.title))) : null;
-    });
-    this.game = html("select", { name: "game", onchange: () => this.choose() }, ...groups);
+    this.game = html("select", { name: "game", onchange: () => this.choose() }, ...gameOptions(this.catalogue.games));
     const last = localStorage.getItem("ludus-game");
     this.game.value = this.catalogue.games.some((game) => game.key === last) ? last : "connect4";
     this.about = html("p", { class: "muted" });
@@ -151,7 +146,7 @@ class Lobby {
     if (!input.files.length) return;
     await attempt(async () => {
       this.position.value = (await upload("/api/pictures/sevn", input.files[0])).position;
-      toast("The position was read from the picture.");
+      toast("The position was read from the picture.", "news");
     });
   }
 
@@ -178,7 +173,7 @@ class Lobby {
       this.build();
       this.game.value = key;
       this.choose();
-      toast("The game is in the list.");
+      toast("The game is in the list.", "news");
     });
   }
 

@@ -1,8 +1,17 @@
-// Who sits at a seat: a person, an agent of the catalogue, the player of a run, or an agent by its name.
+// Which game, and who sits at a seat: a person, an agent of the catalogue, the player of a run, or an agent by its name.
 
 import { html } from "./svg.js";
 
 const OTHER = "other";
+const SOURCES = { "built-in": "Games", file: "Your games", gdl: "Rules in GDL", rules: "Uploaded rules" };
+
+/** The options of a select for these games, grouped by where they come from: several may have one title. */
+export function gameOptions(games) {
+  return Object.entries(SOURCES).map(([source, label]) => {
+    const found = games.filter((game) => game.source === source);
+    return found.length ? html("optgroup", { label }, ...found.map((game) => html("option", { value: game.key }, game.title))) : null;
+  });
+}
 
 /** The agents that can play a game: [{value, label}], runs included. */
 export function agentChoices(catalogue, game) {
