@@ -148,6 +148,14 @@ class Game:
 
     # --- methods that a game file may override ----------------------------------------------------------------------
 
+    def curriculum(self) -> Sequence[tuple[float, Game]]:
+        """Easier versions of the game that a training plays first, each until a fraction of the run; by default none.
+
+        Their states, actions and observations have the same shapes. Games under way continue in the next version, so a
+        position must not be over there without being over in the version before, as with an earlier limit of plies.
+        """
+        return ()
+
     def make_rules(self, **options: Any) -> Any:
         """The rules for a user's options; by default, the options are the fields of the rules."""
         return self.Rules(**convert_options(self.name, self.options(), options))
