@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from ludus.game import Game
     from ludus.runs.players import Player
 
-DEFAULTS = {"engine": "auto"}
+DEFAULTS = {"engine": "auto", "threads": 0}
 """Defaults of options that an agent's class does not know, as they are spent before it is made."""
 
 

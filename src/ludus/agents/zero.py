@@ -6,8 +6,10 @@ zero:FILE.player     a packed player (ludus pack)
 zero:RUN             the latest checkpoint of a run, 400 simulations a move
 zero:RUN@40          checkpoint 40          zero:RUN:800   zero:RUN:2s   simulations or seconds a move
 c=1.5                weight of the network's policy: more follows it further
-batch=8              positions that the network evaluates at once
-engine=onnx          the engine that runs the network: auto, onnx, torch, cuda
+threads=2            threads that evaluate positions; they change the speed, not the moves. By default one for each
+                     core; 1 in the games of a match or an arena, where the other cores play other games
+batch=512            the most positions that wait for the network at once; a search begins with one
+engine=onnx          the engine that runs the network: cuda, int8, onnx (float32), torch; auto takes the fastest
 memory=256MB  reuse=no   as for uct
 
 The run may be one of another board size, if its network is free of sizes (`groups`, `graph`, or `residual` with
@@ -22,6 +24,7 @@ from ludus.agents.budget import Budget
 from ludus.agents.naming import number_from_0, size, whole_from_1, yes_or_no
 from ludus.agents.search import SearchAgent
 from ludus.errors import BadAgent
+from ludus.machine import usual_threads
 
 if TYPE_CHECKING:
     from ludus.agents.naming import Spec
@@ -30,6 +33,9 @@ if TYPE_CHECKING:
 
 
 BUDGET = Budget(simulations=400)
+GROWTH = 16
+"""One position in this many simulations may wait for the network: more would be chosen before their siblings are
+known."""
 
 
 class Level(NamedTuple):
@@ -63,7 +69,7 @@ class ZeroAgent(SearchAgent):
         c: float = 1.5,
         memory: int = 1 << 28,
         reuse: bool = True,
-        batch: int = 8,
+        batch: int = 512,
         level: int = 5,
     ):
         if budget is not None and level != 5:
@@ -76,18 +82,29 @@ class ZeroAgent(SearchAgent):
         from ludus.search.forest import Forest
         from ludus.search.puct import Puct
 
-        # At most a sixteenth of the search at once: more leaves would be chosen before their siblings are known.
-        few = self.batch if self.budget.simulations is None else max(1, min(self.batch, self.budget.simulations // 16))
-        return Forest(self.game, Puct(self.c), nodes=nodes, memory=self.memory, batch=few, seed=self.seed)
+        return Forest(
+            self.game,
+            Puct(self.c),
+            nodes=nodes,
+            memory=self.memory,
+            batch=self.batch if nodes is None else min(self.batch, 1 + nodes // GROWTH),
+            growth=GROWTH,
+            seed=self.seed,
+        )
+
+
+def load_network(spec: Spec, game: Game) -> Any:
+    """The network of the player that an agent's name gives (see runs/players.py)."""
+    from ludus.runs.players import find_player
+
+    return find_player(player_named(spec), game).load()[0]
 
 
 def load_evaluator(spec: Spec, game: Game, engine: str) -> Any:
-    """The evaluator of the player that an agent's name gives (see runs/players.py)."""
-    from ludus.nets.evaluator import make_evaluator
-    from ludus.runs.players import find_player
+    """The evaluator of a search by the player that an agent's name gives."""
+    from ludus.nets.calibrating import make_playing_evaluator
 
-    network, _ = find_player(player_named(spec), game).load()
-    return make_evaluator(game, network, engine)
+    return make_playing_evaluator(game, load_network(spec, game), engine)
 
 
 def player_named(spec: Spec) -> str | None:
@@ -98,10 +115,10 @@ def player_named(spec: Spec) -> str | None:
 
 
 def engine_name(text: str) -> str:
-    from ludus.nets.engines import EXACT_ENGINE_NAMES
+    from ludus.nets.engines import ENGINE_NAMES
 
-    if text not in EXACT_ENGINE_NAMES:
-        raise ValueError(f"one of {', '.join(EXACT_ENGINE_NAMES)}")
+    if text not in ENGINE_NAMES:
+        raise ValueError(f"one of {', '.join(ENGINE_NAMES)}")
     return text
 
 
@@ -113,13 +130,14 @@ def level_number(text: str) -> int:
 
 SEARCH_OPTIONS = {"c": number_from_0, "memory": size, "reuse": yes_or_no, "batch": whole_from_1, "engine": engine_name}
 
-OPTIONS = {**SEARCH_OPTIONS, "level": level_number}
+OPTIONS = {**SEARCH_OPTIONS, "threads": whole_from_1, "level": level_number}
 
 
 def make(spec: Spec, game: Game, seed: int) -> ZeroAgent:
     options = spec.read_options(OPTIONS)
     evaluator = load_evaluator(spec, game, options.pop("engine", "auto"))
-    return ZeroAgent(game, evaluator, spec.text, spec.budget, seed, **options)
+    threads = (options.pop("threads", 0) or usual_threads()) if game.parallel else 1
+    return ZeroAgent(game, evaluator.spread(threads), spec.text, spec.budget, seed, **options)
 
 
 def default_opponent(game: Game) -> str:

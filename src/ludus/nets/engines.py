@@ -21,6 +21,7 @@ import numpy as np
 
 from ludus import gpu
 from ludus.errors import BadOption, Unsuitable
+from ludus.search.spread import CHUNK
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -30,8 +31,15 @@ if TYPE_CHECKING:
     from ludus.search.forest import Evaluator, SearchForest
 
 
+WHOLE = 1 << 30
+"""A chunk that holds every batch: for engines that use all cores, or a GPU, by themselves."""
+
+
 class Engine(Protocol):
     """Runs a network. These methods are all that an evaluator uses."""
+
+    chunk: int
+    """Positions in one `run` from which on more make it no faster per position (see search/spread.py)."""
 
     @property
     def precision(self) -> str:
@@ -72,6 +80,7 @@ class CpuEngine(ABC):
     """The base of engines on the CPU, which several threads may run at the same time."""
 
     precision = "float32"
+    chunk = WHOLE
 
     @abstractmethod
     def load(self, network: Any, calibration: Any = None) -> None: ...
@@ -100,6 +109,8 @@ class CpuEngine(ABC):
 
 class OnnxEngine(CpuEngine):
     """ONNX Runtime in float32, on `threads` threads that do not spin while they wait."""
+
+    chunk = CHUNK
 
     def __init__(self, threads: int = 1):
         import onnxruntime
