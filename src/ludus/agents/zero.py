@@ -1,11 +1,12 @@
 """Tree search with a trained network, the method of AlphaZero.
 
 zero                 the player that comes with Ludus for this game, 400 simulations a move
-zero:level=2         the same, weaker: levels 1 (beginner) to 5 (full strength)
+zero:level=2         the same, weaker: levels from 1 (a beginner) to 8 (full strength), at about equal steps of rating
 zero:FILE.player     a packed player (ludus pack)
 zero:RUN             the latest checkpoint of a run, 400 simulations a move
 zero:RUN@40          checkpoint 40          zero:RUN:800   zero:RUN:2s   simulations or seconds a move
 c=1.5                weight of the network's policy: more follows it further
+temperature=0.5      draws the move in proportion to (visits and prior) ** (1 / temperature); 0 plays the best move
 threads=2            threads that evaluate positions; they change the speed, not the moves. By default one for each
                      core; 1 in the games of a match or an arena, where the other cores play other games
 batch=512            the most positions that wait for the network at once; a search begins with one
@@ -18,7 +19,7 @@ The run may be one of another board size, if its network is free of sizes (`grou
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from ludus.agents.budget import Budget
 from ludus.agents.naming import number_from_0, size, whole_from_1, yes_or_no
@@ -29,6 +30,7 @@ from ludus.machine import usual_threads
 if TYPE_CHECKING:
     from ludus.agents.naming import Spec
     from ludus.game import Game
+    from ludus.runs.levels import Level
     from ludus.search.forest import Evaluator, Forest
 
 
@@ -36,24 +38,6 @@ BUDGET = Budget(simulations=400)
 GROWTH = 16
 """One position in this many simulations may wait for the network: more would be chosen before their siblings are
 known."""
-
-
-class Level(NamedTuple):
-    """A strength below the full one."""
-
-    simulations: int
-    temperature: float
-    """The move is drawn in proportion to (visits and prior) ** (1 / temperature); 0 plays the best move."""
-
-
-LEVELS = {
-    1: Level(4, 2.0),
-    2: Level(16, 1.0),
-    3: Level(32, 0.5),
-    4: Level(100, 0.25),
-    5: Level(400, 0.0),
-}
-"""Levels from beginner to full strength."""
 
 
 class ZeroAgent(SearchAgent):
@@ -70,12 +54,10 @@ class ZeroAgent(SearchAgent):
         memory: int = 1 << 28,
         reuse: bool = True,
         batch: int = 512,
-        level: int = 5,
+        temperature: float = 0.0,
     ):
-        if budget is not None and level != 5:
-            raise BadAgent(f"{name}: give a level or a budget, not both")
-        super().__init__(game, name, budget or Budget(simulations=LEVELS[level].simulations), seed, reuse)
-        self.temperature = LEVELS[level].temperature
+        super().__init__(game, name, budget or BUDGET, seed, reuse)
+        self.temperature = temperature
         self.evaluator, self.c, self.memory, self.batch = evaluator, c, memory, batch
 
     def make_forest(self, nodes: int | None) -> Forest:
@@ -123,21 +105,43 @@ def engine_name(text: str) -> str:
 
 
 def level_number(text: str) -> int:
-    if not text.isdecimal() or int(text) not in LEVELS:
-        raise ValueError(f"from {min(LEVELS)} to {max(LEVELS)}")
+    from ludus.runs.levels import COUNT
+
+    if not text.isdecimal() or not 1 <= int(text) <= COUNT:
+        raise ValueError(f"from 1 to {COUNT}")
     return int(text)
 
 
 SEARCH_OPTIONS = {"c": number_from_0, "memory": size, "reuse": yes_or_no, "batch": whole_from_1, "engine": engine_name}
 
-OPTIONS = {**SEARCH_OPTIONS, "threads": whole_from_1, "level": level_number}
+OPTIONS = {
+    **SEARCH_OPTIONS,
+    "temperature": number_from_0,
+    "threads": whole_from_1,
+    "level": level_number,
+}
 
 
 def make(spec: Spec, game: Game, seed: int) -> ZeroAgent:
     options = spec.read_options(OPTIONS)
+    budget = spec.budget
+    level = options.pop("level", None)
+    if level is not None:
+        if budget is not None or "temperature" in options:
+            raise BadAgent(f"{spec.text}: give a level, or a budget and a temperature, not both")
+        strength = level_named(spec, game, level)
+        budget, options["temperature"] = Budget(simulations=strength.simulations), strength.temperature
     evaluator = load_evaluator(spec, game, options.pop("engine", "auto"))
     threads = (options.pop("threads", 0) or usual_threads()) if game.parallel else 1
-    return ZeroAgent(game, evaluator.spread(threads), spec.text, spec.budget, seed, **options)
+    return ZeroAgent(game, evaluator.spread(threads), spec.text, budget, seed, **options)
+
+
+def level_named(spec: Spec, game: Game, level: int) -> Level:
+    """The simulations and the temperature of a level of the player that an agent's name gives."""
+    from ludus.runs.levels import levels_of
+    from ludus.runs.players import find_player
+
+    return levels_of(find_player(player_named(spec), game).file)[level - 1]
 
 
 def default_opponent(game: Game) -> str:

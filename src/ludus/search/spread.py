@@ -14,7 +14,7 @@ from typing import Protocol
 from ludus.search.batch import Batch
 from ludus.search.team import invite
 
-CHUNK = 16
+CHUNK = 8
 """Largest number of positions in a chunk: with fewer, the network is slower for each position."""
 
 

@@ -1,0 +1,97 @@
+"""Calibrate the levels of shipped players by the arena: python -m benchmarks.levels GAME [--minutes 5] [--games 1000].
+
+The levels lie on one curve from (4 simulations, temperature 8) to full strength. A first arena rates nine points of the
+curve; the levels are the points at equal steps of rating in between. A second arena rates the levels, `random` and uct
+agents. The result is written to src/ludus/runs/players/levels.json. Each arena takes half of the time.
+
+For games without levels, of more than two players or with simultaneous moves, only the full strength is rated.
+"""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from datetime import date
+from pathlib import Path
+from typing import Annotated
+
+import numpy as np
+import typer
+
+import ludus
+from ludus.agents.identity import identify
+from ludus.runs.levels import COUNT, FILE, FULL, Level, digest_of
+from ludus.runs.players import shipped_player
+
+GRID = 9
+UCT = ("uct:100", "uct:1000", "uct:10000")
+
+
+def on_curve(t: float) -> Level:
+    """The point of the curve at t from 0, a beginner, to 1, the full strength."""
+    if t >= 1.0:
+        return FULL
+    return Level(round(4 * 100**t), float(f"{8 * (0.1 / 8) ** t:.2g}"))
+
+
+def named(level: Level) -> str:
+    return f"zero:{level.simulations}:temperature={level.temperature:g}"
+
+
+def rate(game: ludus.Game, agents: list[str], minutes: float, games: int) -> dict[str, tuple[float, float, float]]:
+    """The ratings of agents by an arena, with intervals."""
+    with tempfile.TemporaryDirectory() as folder:
+        standings = ludus.rate(agents, game, results=Path(folder) / "results.sqlite", minutes=minutes, games=games)
+        print(standings)
+        rows = {row.name: row for row in standings.rows}
+    found = {}
+    for agent in ["random", *agents]:
+        row = rows[identify(agent, game).text]
+        found[agent] = tuple(round(each) if np.isfinite(each) else None for each in (row.rating, row.low, row.high))
+    return found
+
+
+def equal_steps(points: np.ndarray, ratings: np.ndarray) -> list[Level]:
+    """Points of the curve whose ratings rise by equal steps."""
+    rising = np.maximum.accumulate(ratings) + np.arange(len(ratings)) * 1e-6
+    wanted = np.linspace(rising[0], rising[-1], COUNT)
+    return [on_curve(float(t)) for t in np.interp(wanted, rising, points)[:-1]] + [FULL]
+
+
+def main(
+    game: str,
+    option: Annotated[list[str] | None, typer.Option("-o")] = None,
+    minutes: float = 10.0,
+    games: int = 1200,
+    uct: str = ",".join(UCT),
+) -> None:
+    made = ludus.make(game, **dict(each.split("=", 1) for each in option or []))
+    pack = shipped_player(made)
+    if pack is None:
+        raise SystemExit(f"no player for {made.identity} comes with Ludus")
+    points = np.linspace(0.0, 1.0, GRID)
+    curve = [on_curve(float(t)) for t in points]
+    first = rate(made, [named(level) for level in curve], minutes / 2, games)
+    levels = equal_steps(points, np.array([first[named(level)][0] for level in curve]))
+    second = rate(made, [*(named(level) for level in levels), *uct.split(",")], minutes / 2, games)
+    entry = {
+        "game": made.identity,
+        "weights": digest_of(pack.file),
+        "measured": str(date.today()),
+        "levels": [list(level) for level in levels],
+        "ratings": {f"level {i + 1}": second[named(level)] for i, level in enumerate(levels)}
+        | {agent: second[agent] for agent in ("random", *uct.split(","))},
+    }
+    known = json.loads(FILE.read_text()) if FILE.is_file() else {}
+    known[pack.file.name] = entry
+    lines = ",\n".join(
+        f"  {json.dumps(name)}: {{\n"
+        + ",\n".join(f"    {json.dumps(key)}: {json.dumps(value)}" for key, value in known[name].items())
+        + "\n  }"
+        for name in sorted(known)
+    )
+    FILE.write_text(f"{{\n{lines}\n}}\n")
+
+
+if __name__ == "__main__":
+    typer.run(main)
