@@ -4,7 +4,7 @@ The levels lie on one curve from (4 simulations, temperature 8) to full strength
 curve; the levels are the points at equal steps of rating in between. A second arena rates the levels, `random` and uct
 agents. The result is written to src/ludus/runs/players/levels.json. Each arena takes half of the time.
 
-For games without levels, of more than two players or with simultaneous moves, only the full strength is rated.
+Games of three players, or with simultaneous moves, keep the usual levels, and only the full strength is rated.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import typer
 
 import ludus
 from ludus.agents.identity import identify
-from ludus.runs.levels import COUNT, FILE, FULL, Level, digest_of
+from ludus.runs.levels import COUNT, FILE, FULL, USUAL, Level, digest_of
 from ludus.runs.players import shipped_player
 
 GRID = 9
@@ -69,18 +69,23 @@ def main(
     pack = shipped_player(made)
     if pack is None:
         raise SystemExit(f"no player for {made.identity} comes with Ludus")
-    points = np.linspace(0.0, 1.0, GRID)
-    curve = [on_curve(float(t)) for t in points]
-    first = rate(made, [named(level) for level in curve], minutes / 2, games)
-    levels = equal_steps(points, np.array([first[named(level)][0] for level in curve]))
-    second = rate(made, [*(named(level) for level in levels), *uct.split(",")], minutes / 2, games)
+    levels, references = list(USUAL), uct.split(",")
+    if made.two_player_zero_sum:
+        points = np.linspace(0.0, 1.0, GRID)
+        curve = [on_curve(float(t)) for t in points]
+        first = rate(made, [named(level) for level in curve], minutes / 2, games)
+        levels = equal_steps(points, np.array([first[named(level)][0] for level in curve]))
+    rated = {
+        f"level {i + 1}": named(level) for i, level in enumerate(levels) if made.two_player_zero_sum or level == FULL
+    }
+    second = rate(made, [*rated.values(), *references], minutes / 2, games)
     entry = {
         "game": made.identity,
         "weights": digest_of(pack.file),
         "measured": str(date.today()),
         "levels": [list(level) for level in levels],
-        "ratings": {f"level {i + 1}": second[named(level)] for i, level in enumerate(levels)}
-        | {agent: second[agent] for agent in ("random", *uct.split(","))},
+        "ratings": {name: second[agent] for name, agent in rated.items()}
+        | {agent: second[agent] for agent in ("random", *references)},
     }
     known = json.loads(FILE.read_text()) if FILE.is_file() else {}
     known[pack.file.name] = entry

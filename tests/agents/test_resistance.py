@@ -31,16 +31,21 @@ def plies_to_loss(position, player, limit=NEVER):
     return min(NEVER, 1 + (max(counts) if position.to_move == player else min(counts)))
 
 
-def lost_positions(game, count, most_plies, limit=NEVER):
+def resistance(position, action, limit=NEVER):
+    return min(NEVER, 1 + plies_to_loss(position.play(action), position.to_move, limit))
+
+
+@cache
+def lost_positions(game, count, plies, limit=NEVER):
     """Positions in which the player to move loses within `limit` plies, some moves sooner than others."""
-    random = Random(1)
+    random, judge = Random(1), make_agent("uct:300", game)
     found = []
     while len(found) < count:
         position = game.start()
-        for _ in range(random.randrange(most_plies)):
+        for _ in range(random.randrange(*plies)):
             if not position.is_over:
                 position = position.play(random.choice(position.actions))
-        if position.is_over:
+        if position.is_over or not judge.choose(position).solved:
             continue
         lengths = {resistance(position, action, limit) for action in position.actions}
         if len(lengths) > 1 and max(lengths) < NEVER:
@@ -48,11 +53,7 @@ def lost_positions(game, count, most_plies, limit=NEVER):
     return found
 
 
-def resistance(position, action, limit=NEVER):
-    return min(NEVER, 1 + plies_to_loss(position.play(action), position.to_move, limit))
-
-
-LOST = lost_positions(SMALL, 12, 9)
+LOST = lost_positions(SMALL, 12, (0, 9))
 
 
 def longest(position):
@@ -71,22 +72,22 @@ def test_the_longest_resistance_is_chosen(seed):
 @pytest.mark.parametrize("game", OTHERS, ids=lambda game: game.name)
 def test_other_games_are_defended_too(game):
     agent = make_agent("uct:20000", game)
-    for position in lost_positions(game, 6, 20, limit=4):
+    for position in lost_positions(game, 4, (4, 16), limit=3):
         agent.new_game(0)
         choice = agent.choose(position)
         assert (choice.value, choice.solved) == (-1.0, True)
-        held = {action: resistance(position, action, 4) for action in position.actions}
+        held = {action: resistance(position, action, 3) for action in position.actions}
         assert held[choice.action] == max(held.values())
 
 
 @pytest.mark.parametrize("game", [SMALL, *OTHERS], ids=lambda game: game.name)
 def test_the_search_with_a_network_defends_as_well(game):
     agent = ZeroAgent(game, Uniform(), budget=Budget(simulations=20_000))
-    for position in lost_positions(game, 3, 20, limit=4):
+    for position in lost_positions(game, 4, (4, 16), limit=3):
         agent.new_game(0)
         choice = agent.choose(position)
         assert choice.solved
-        held = {action: resistance(position, action, 4) for action in position.actions}
+        held = {action: resistance(position, action, 3) for action in position.actions}
         assert held[choice.action] == max(held.values())
 
 

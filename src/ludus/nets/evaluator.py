@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ludus.native import kernel
-from ludus.nets.engines import load_checked, make_engine
+from ludus.nets.engines import WHOLE, load_checked, make_engine
 from ludus.nets.families import family_of
 from ludus.rules import observe
 from ludus.search.batch import View, spread_answers
@@ -55,9 +55,12 @@ class NetworkEvaluator(ABC):
         """An evaluator for another thread. It has the weights of this one, also after the next `load` of this one."""
 
     def spread(self, threads: int) -> Spread:
-        """This evaluator for one search on several threads. It has the weights of this one, also after the next
-        `load`."""
-        return Spread([self, *(self.share() for _ in range(threads - 1))], self.engine.chunk)
+        """This evaluator for one search on up to `threads` threads. It has the weights of this one, also after `load`.
+
+        If batches are not cut into chunks, a second thread evaluates the other half, and further ones are of no use.
+        """
+        helpers = threads - 1 if self.engine.chunk < WHOLE else min(threads, 2) - 1
+        return Spread([self, *(self.share() for _ in range(helpers))], self.engine.chunk)
 
     @abstractmethod
     def make_forest(self, rules: Sequence[Any], *, trees: int, nodes: int, seed: int) -> SearchForest:
