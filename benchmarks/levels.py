@@ -1,8 +1,9 @@
-"""Calibrate the levels of shipped players by the arena: python -m benchmarks.levels GAME [--minutes 5] [--games 1000].
+"""Calibrate the levels of shipped players by the arena: python -m benchmarks.levels GAME [--minutes 10] [--games 1200].
 
-The levels lie on one curve from (4 simulations, temperature 8) to full strength. A first arena rates nine points of the
-curve; the levels are the points at equal steps of rating in between. A second arena rates the levels, `random` and uct
-agents. The result is written to src/ludus/runs/players/levels.json. Each arena takes half of the time.
+The levels lie on one curve from 4 simulations and temperature 30, nearly random play, to full strength. A first arena
+rates nine points of the curve; the levels are the points at equal steps of rating in between. A second arena rates
+the levels, `random` and uct agents, with the games of the first. The result is written to
+src/ludus/runs/players/levels.json. Each arena takes half of the time.
 
 Games of three players, or with simultaneous moves, keep the usual levels, and only the full strength is rated.
 """
@@ -10,10 +11,11 @@ Games of three players, or with simultaneous moves, keep the usual levels, and o
 from __future__ import annotations
 
 import json
+import math
 import tempfile
 from datetime import date
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 import typer
@@ -31,23 +33,22 @@ def on_curve(t: float) -> Level:
     """The point of the curve at t from 0, a beginner, to 1, the full strength."""
     if t >= 1.0:
         return FULL
-    return Level(round(4 * 100**t), float(f"{8 * (0.1 / 8) ** t:.2g}"))
+    return Level(round(4 * 100**t), float(f"{30 * (0.1 / 30) ** t:.2g}"))
 
 
 def named(level: Level) -> str:
     return f"zero:{level.simulations}:temperature={level.temperature:g}"
 
 
-def rate(game: ludus.Game, agents: list[str], minutes: float, games: int) -> dict[str, tuple[float, float, float]]:
-    """The ratings of agents by an arena, with intervals."""
-    with tempfile.TemporaryDirectory() as folder:
-        standings = ludus.rate(agents, game, results=Path(folder) / "results.sqlite", minutes=minutes, games=games)
-        print(standings)
-        rows = {row.name: row for row in standings.rows}
+def rate(game: ludus.Game, agents: list[str], file: Path, minutes: float, games: int) -> dict[str, Any]:
+    """The ratings of agents by an arena that goes on from the games in a file, with intervals."""
+    standings = ludus.rate(agents, game, results=file, minutes=minutes, games=games)
+    print(standings)
+    rows = {row.name: row for row in standings.rows}
     found = {}
     for agent in ["random", *agents]:
         row = rows[identify(agent, game).text]
-        found[agent] = tuple(round(each) if np.isfinite(each) else None for each in (row.rating, row.low, row.high))
+        found[agent] = [round(each) if math.isfinite(each) else None for each in (row.rating, row.low, row.high)]
     return found
 
 
@@ -70,15 +71,16 @@ def main(
     if pack is None:
         raise SystemExit(f"no player for {made.identity} comes with Ludus")
     levels, references = list(USUAL), uct.split(",")
+    file = Path(tempfile.mkdtemp(prefix="levels-")) / "results.sqlite"
     if made.two_player_zero_sum:
         points = np.linspace(0.0, 1.0, GRID)
         curve = [on_curve(float(t)) for t in points]
-        first = rate(made, [named(level) for level in curve], minutes / 2, games)
+        first = rate(made, [named(level) for level in curve], file, minutes / 2, games)
         levels = equal_steps(points, np.array([first[named(level)][0] for level in curve]))
     rated = {
         f"level {i + 1}": named(level) for i, level in enumerate(levels) if made.two_player_zero_sum or level == FULL
     }
-    second = rate(made, [*rated.values(), *references], minutes / 2, games)
+    second = rate(made, [*rated.values(), *references], file, minutes / 2, games)
     entry = {
         "game": made.identity,
         "weights": digest_of(pack.file),
