@@ -5,7 +5,7 @@ rates nine points of the curve; the levels are the points at equal steps of rati
 the levels, `random` and uct agents, with the games of the first. The result is written to
 src/ludus/runs/players/levels.json. Each arena takes half of the time.
 
-Games of three players, or with simultaneous moves, keep the usual levels, and only the full strength is rated.
+Games of three players, or with simultaneous moves, keep their levels, and only the full strength is rated.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ import typer
 
 import ludus
 from ludus.agents.identity import identify
-from ludus.runs.levels import COUNT, FILE, FULL, USUAL, Level, digest_of
+from ludus.runs.levels import COUNT, FILE, FULL, Level, digest_of, levels_of
 from ludus.runs.players import shipped_player
 
 GRID = 9
@@ -65,14 +65,15 @@ def main(
     minutes: float = 10.0,
     games: int = 1200,
     uct: str = ",".join(UCT),
+    keep: Annotated[bool, typer.Option(help="Only rate the levels that the player has.")] = False,
 ) -> None:
     made = ludus.make(game, **dict(each.split("=", 1) for each in option or []))
     pack = shipped_player(made)
     if pack is None:
         raise SystemExit(f"no player for {made.identity} comes with Ludus")
-    levels, references = list(USUAL), uct.split(",")
+    levels, references = list(levels_of(pack.file)), uct.split(",")
     file = Path(tempfile.mkdtemp(prefix="levels-")) / "results.sqlite"
-    if made.two_player_zero_sum:
+    if made.two_player_zero_sum and not keep:
         points = np.linspace(0.0, 1.0, GRID)
         curve = [on_curve(float(t)) for t in points]
         first = rate(made, [named(level) for level in curve], file, minutes / 2, games)
@@ -80,7 +81,7 @@ def main(
     rated = {
         f"level {i + 1}": named(level) for i, level in enumerate(levels) if made.two_player_zero_sum or level == FULL
     }
-    second = rate(made, [*rated.values(), *references], file, minutes / 2, games)
+    second = rate(made, [*rated.values(), *references], file, minutes if keep else minutes / 2, games)
     entry = {
         "game": made.identity,
         "weights": digest_of(pack.file),

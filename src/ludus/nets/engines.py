@@ -4,7 +4,7 @@
 | --- | --- |
 | `cuda` | PyTorch on an NVIDIA GPU, in bfloat16 (see gpu/engine.py) |
 | `onnx` | ONNX Runtime on the CPU: the fastest there in float32 (see docs/methods.md) |
-| `int8` | ONNX Runtime with convolutions quantised to 8-bit integers, for self-play (see quantised.py) |
+| `int8` | ONNX Runtime with convolutions quantised to 8-bit integers, for searches (see quantised.py) |
 | `torch` | PyTorch on the CPU: always available |
 """
 
@@ -164,7 +164,7 @@ class EngineKind:
     why_not: Callable[[], str]
     """The reason why this machine cannot run it, or an empty text."""
     quantises: bool = False
-    """True if it needs calibration and loses some accuracy: it is for self-play, and not what `auto` means."""
+    """True if it needs calibration and loses some accuracy: it is for searches (see calibrating.py)."""
 
 
 def has_onnx() -> bool:
@@ -201,7 +201,7 @@ ENGINES = {
 """All engines by name. `auto` is the first that does not quantise, runs the network, and works on this machine."""
 ENGINE_NAMES = ("auto", *ENGINES)
 EXACT_ENGINE_NAMES = ("auto", *(name for name, kind in ENGINES.items() if not kind.quantises))
-"""The engines that agents may play with."""
+"""The engines that do not round: for the network alone."""
 
 
 def fastest_engine(among: Sequence[str] = tuple(ENGINES)) -> str:

@@ -36,13 +36,13 @@ class Rating(NamedTuple):
 
 FULL = Level(400, 0.0)
 USUAL = (
-    Level(4, 8.0),
+    Level(4, 30.0),
+    Level(4, 10.0),
+    Level(6, 6.0),
     Level(8, 4.0),
-    Level(16, 2.0),
-    Level(32, 1.0),
+    Level(16, 2.5),
+    Level(32, 1.2),
     Level(64, 0.6),
-    Level(128, 0.3),
-    Level(256, 0.15),
     FULL,
 )
 """The levels of a player for which none were measured."""
