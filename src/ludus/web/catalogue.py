@@ -21,7 +21,6 @@ from typing import TYPE_CHECKING, Any
 from ludus import registry
 from ludus.agents.naming import names_a_program, parse
 from ludus.agents.search import SearchAgent
-from ludus.agents.zero import LEVELS
 from ludus.api.seats import make_seated
 from ludus.errors import BadAgent, BadOption, LudusError, UnknownGame
 from ludus.gdl.described import DescribedGame
@@ -29,6 +28,7 @@ from ludus.gdl.sheets import rule_sheets
 from ludus.machine import cpu_count
 from ludus.runs.description import read_description
 from ludus.runs.files import BadRun, write_bytes, write_whole
+from ludus.runs.levels import COUNT
 from ludus.runs.players import shipped_players
 from ludus.sources import DESCRIPTION
 from ludus.spec import GameSpec, split_identity
@@ -211,11 +211,11 @@ class Catalogue:
         return [
             {
                 "name": f"zero:level={level}",
-                "title": f"Trained, level {level} of {len(LEVELS)}",
+                "title": f"Trained, level {level} of {COUNT}",
                 "about": about,
                 "games": keys,
             }
-            for level in (LEVELS if keys else ())
+            for level in (range(1, COUNT + 1) if keys else ())
         ]
 
     # --- rule sheets --------------------------------------------------------------------------------------------------
