@@ -42,12 +42,16 @@ def test_text_that_is_no_description_is_named_with_its_place(text, told):
 @pytest.mark.parametrize(
     ("rule", "told", "is_fatal"),
     [
-        ("(<= (q ?x) (not (r ?x)))", "the variable ?x of the head stands in no positive literal of the body", True),
-        ("(<= (q ?x) (or (r ?x) (s ?y)))", "the variable ?x of the head stands in no positive literal", True),
-        ("(<= q (distinct ?x 1))", "the variable ?x of a negation or distinct stands in no positive literal", True),
-        ("(q ?x)", "the variable ?x stands in a fact; only rules have variables", True),
+        ("(<= (q ?x) (not (r ?x)))", "the variable ?x of the head stands in no positive literal of the body", False),
+        ("(<= (q ?x) (or (r ?x) (s ?y)))", "the variable ?x of the head stands in no positive literal", False),
+        ("(<= q (distinct ?x 1))", "the variable ?x of a negation or distinct stands in no positive literal", False),
+        ("(q ?x)", "the variable ?x stands in a fact; only rules have variables", False),
+        ("(<= (next (q ?x)) (not (r ?x)))", "the variable ?x of the head stands in no positive literal", True),
+        ("(<= (legal a (go ?x)) (r))", "the variable ?x of the head stands in no positive literal", True),
+        ("(init (q ?x))", "the variable ?x stands in a fact; only rules have variables", True),
+        ("(goal a 101)", "a goal is a whole number from 0 to 100, not 101", False),
         ("(next 1 2)", "next takes 1 argument, not 2", True),
-        ("(<= q (not q))", "q depends on its own negation", True),
+        ("(<= q (not q))", "q depends on its own negation", False),
         ("(<= (role c) (true (p 1)))", "role must not be the head of a rule", False),
         ("(<= q (init (p 1)))", "init must not stand in a body", False),
         ("(q (true 1))", "the keyword true is used as a function; rename it", False),
@@ -91,6 +95,8 @@ def test_what_every_game_needs_is_missed(name):
         ("(<= terminal (q 1))", "q is never true: no rule or fact defines it"),
         ("(q 1)", "q is defined and never used"),
         ("(<= terminal (q 1)) (q 1) (q 1 2)", "q is used with 1 and 2 arguments"),
+        ("(role random)", "the role random belongs to GDL-II"),
+        ("(<= (sees a ?m) (does b ?m))", "sees belongs to GDL-II; here every role sees everything"),
     ],
 )
 def test_a_slip_is_a_warning(rule, told):

@@ -28,7 +28,7 @@ from ludus.gdl.network import Network, build_network
 from ludus.gdl.notation import find_move, read_position, write_position
 from ludus.gdl.proofs import Samples, prove
 from ludus.gdl.reasoned import ReasonedGame
-from ludus.gdl.rules import MAX_ROLES, GdlRules, facts_bytes, settle
+from ludus.gdl.rules import MAX_ROLES, GdlRules, facts_bytes, scratch_bytes, settle
 from ludus.gdl.sheets import names
 from ludus.gdl.structure import Grid, find_grid, unique
 from ludus.position import Position
@@ -125,6 +125,7 @@ class GdlGame(DescribedGame):
         self.compile()  # some thousand plies in plain Python would take seconds
         samples = self._samples()
         self._choose_evaluation(samples)
+        self.scratch = scratch_bytes(self.rules)
         self.proven = prove(network, samples)
         self.simultaneous, self.zero_sum = not self.proven.in_turn, self.proven.zero_sum
 

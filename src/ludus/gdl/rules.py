@@ -1,6 +1,9 @@
 """The rules of every game in GDL: the network is data, so one machine code serves all descriptions.
 
-A state is a row of bytes: the facts, one bit each; then the status byte; then the number of plies, two bytes.
+A state is a row of bytes: the facts, one bit each; then the status byte; then the number of plies, two bytes. A search
+gives the states that it plays on scratch, from the next multiple of eight bytes on: a word that is 0 before the first
+use, the circuit in the position that was looked at last, and a circuit for a playout. Then a look at a position costs
+what differs from the last one.
 
 An action is the number of a move's term among those of all roles, so `(mark 1 1)` has one id for every role. Where a
 single role has a choice it is that role's turn, and the others' only moves are made with its own. Where several have
@@ -13,8 +16,8 @@ import numpy as np
 
 from ludus.gdl import propagate as circuit
 from ludus.gdl.evaluate import literal_value, pack_next, sweep, unpack
-from ludus.gdl.propagate import OVER, TOGETHER, find_mode, set_facts
-from ludus.gdl.scratch import give_back, take_copy
+from ludus.gdl.propagate import OVER, TOGETHER, end_look, find_mode, scratch_at, set_facts
+from ludus.gdl.scratch import give_back, take_copy, take_near
 from ludus.rules import EVERYONE
 
 TERMINAL, LEGAL, NEXT, GOAL = 0, 1, 2, 3
@@ -69,6 +72,13 @@ def facts_bytes(rules):
     return (rules.bases + 7) >> 3
 
 
+def scratch_bytes(rules):
+    """The size of the scratch behind a state, with what aligns it; 0 if the network is swept."""
+    if not rules.mode_after.size:
+        return 0
+    return scratch_at(rules) - facts_bytes(rules) - 3 + 8 * (1 + 2 * rules.work.size)
+
+
 def plies(rules, state):
     at = facts_bytes(rules) + 1
     return np.int64(state[at]) + 256 * np.int64(state[at + 1])
@@ -89,10 +99,10 @@ def settle(rules, state):
     """Write the status byte of a state whose facts and plies are in place."""
     mode = find_mode(rules, state)
     if mode >= 0:
-        work = take_copy(rules.work)
+        work = take_near(rules.work, state, scratch_at(rules))
         set_facts(rules, state, work)
         write_status(rules, state, work, mode)
-        give_back(work)
+        end_look(rules, state, work)
     else:
         settle_by_sweep(rules, state)
 
@@ -147,12 +157,12 @@ def to_move(rules, state):
 def legal(rules, state, player, actions):
     mode = find_mode(rules, state)
     if mode >= 0:
-        work = take_copy(rules.work)
+        work = take_near(rules.work, state, scratch_at(rules))
         set_facts(rules, state, work)
         count = circuit.count_moves(rules, work, mode, player)
         for rank in range(count):
             actions[rank] = rules.action_of[circuit.ranked_move(rules, work, mode, player, rank)]
-        give_back(work)
+        end_look(rules, state, work)
         return count
     values = take_copy(rules.blank)
     unpack(rules, state, values)
@@ -171,7 +181,7 @@ def play(rules, state, action):
     mover = np.int64(state[facts_bytes(rules)])
     mode = find_mode(rules, state)
     if mode >= 0:
-        work = take_copy(rules.work)
+        work = take_near(rules.work, state, scratch_at(rules))
         set_facts(rules, state, work)
         for role in range(rules.input_starts.size - 1):
             if role == mover:
@@ -196,7 +206,7 @@ def play(rules, state, action):
 def play_together(rules, state, actions):
     mode = find_mode(rules, state)
     if mode >= 0:
-        work = take_copy(rules.work)
+        work = take_near(rules.work, state, scratch_at(rules))
         set_facts(rules, state, work)
         for role in range(rules.input_starts.size - 1):
             circuit.make_move(rules, work, mode, role, rules.input_of[role, actions[role]])
@@ -217,7 +227,7 @@ def advance_circuit(rules, state, work, mode):
     circuit.write_facts(rules, work, state)
     count_ply(rules, state)
     write_status(rules, state, work, mode)
-    give_back(work)
+    end_look(rules, state, work)
 
 
 def advance(rules, state, values):
@@ -241,14 +251,14 @@ def outcome(rules, state, values):
         return False
     mode = find_mode(rules, state)
     if mode >= 0 and rules.has_goals:
-        work = take_copy(rules.work)
+        work = take_near(rules.work, state, scratch_at(rules))
         set_facts(rules, state, work)
         if circuit.is_terminal(rules, work, mode):
             circuit.read_goals(rules, work, mode, values)
         else:  # cut off, or a role without a move: nobody has reached a goal
             for role in range(rules.input_starts.size - 1):
                 values[role] = 0.0
-        give_back(work)
+        end_look(rules, state, work)
     else:
         circuit.sweep_goals(rules, state, values)
     return True
