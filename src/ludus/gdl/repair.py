@@ -14,6 +14,7 @@ literal binds,
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from ludus.gdl.alternatives import MAX_OR, count_alternatives, expand
@@ -35,9 +36,13 @@ def repair(rules: Iterable[Rule]) -> list[Rule]:
 
 
 def _is_loose(rule: Rule) -> bool:
+    """True if a variable of the head, of a negation or of distinct is loose, or one that joins items of the body."""
     bound = positive_variables(rule.body)
-    head = {name for term in rule.head.args for name in variables_of(term)}
-    return not head <= bound or bool(loose_variables(rule.body, bound))
+    uses = Counter(name for item in rule.body for name in variables_in([item]))
+    uses.update({name for term in rule.head.args for name in variables_of(term)})
+    uses.update(loose_variables(rule.body, bound))
+    has_or = any(isinstance(item, Or) for item in rule.body)
+    return has_or and any(count > 1 and name not in bound for name, count in uses.items())
 
 
 def loose_variables(items: Iterable[Item], bound: set[str]) -> set[str]:
