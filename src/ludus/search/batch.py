@@ -57,12 +57,12 @@ MOST_SCRATCH = 1 << 24
 """Buffers whose scratch would take more bytes have none."""
 
 
-def make_buffer(game: Game, rows: int, longest: int) -> LeafBuffer:
-    """A buffer with `rows` rows, for paths of up to `longest` moves."""
+def make_buffer(game: Game, rows: int, longest: int, scratch: bool = False) -> LeafBuffer:
+    """A buffer with `rows` rows, for paths of up to `longest` moves; with `scratch`, behind the states."""
     blocks = game.players if game.simultaneous else 1
     max_edges = blocks * game.most_legal
     return LeafBuffer(
-        states=game.new_states(rows, scratch=rows * game.scratch <= MOST_SCRATCH),
+        states=game.new_states(rows, scratch=scratch and rows * game.scratch <= MOST_SCRATCH),
         movers=np.zeros(rows, np.int8),
         actions=np.zeros((rows, max_edges), np.int32),
         counts=np.zeros((rows, blocks), np.int32),
