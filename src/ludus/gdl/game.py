@@ -6,6 +6,7 @@ import importlib.util
 import math
 import time
 import warnings
+from collections.abc import Sequence
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -31,6 +32,7 @@ from ludus.gdl.reasoned import ReasonedGame
 from ludus.gdl.rules import MAX_ROLES, GdlRules, facts_bytes, scratch_bytes, settle
 from ludus.gdl.sheets import names
 from ludus.gdl.structure import Grid, find_grid, unique
+from ludus.gdl.symmetries import Symmetry, find_symmetries
 from ludus.position import Position
 from ludus.rules import EVERYONE
 from ludus.sources import Source, read_source
@@ -106,7 +108,9 @@ class GdlGame(DescribedGame):
         self.terms = action_terms(self.network)
         self.actions_by_term = {term: action for action, term in enumerate(self.terms)}
         self.grid = find_grid(self.description, self.network.bases, self.terms)
-        return rules_of(self.network, self.actions_by_term, self.longest, self.grid, build_circuit(wide))
+        rules = rules_of(self.network, self.actions_by_term, self.longest, self.grid, build_circuit(wide))
+        turns = find_symmetries(self.network, self.grid, turns_only=True)
+        return with_symmetries(rules, turns)
 
     def setup(self) -> None:
         network = self.network
@@ -126,6 +130,7 @@ class GdlGame(DescribedGame):
         samples = self._samples()
         self._choose_evaluation(samples)
         self.scratch = scratch_bytes(self.rules)
+        self.symmetries = len(self.rules.fact_images)
         self.proven = prove(network, samples)
         self.simultaneous, self.zero_sum = not self.proven.in_turn, self.proven.zero_sum
 
@@ -275,6 +280,8 @@ def rules_of(network: Network, actions: dict[Term, int], longest: int, grid: Gri
         input_of,
         facts,
         shown_at(network, grid),
+        fact_images=np.arange(len(network.bases), dtype=np.int32).reshape(1, -1),
+        action_images=np.arange(len(actions), dtype=np.int32).reshape(1, -1),
         **circuit.arrays,
         blank=np.zeros(len(network.bases) + len(flat) + len(network.kinds), np.uint8),
         has_goals=int(circuit.has_goals),
@@ -283,6 +290,17 @@ def rules_of(network: Network, actions: dict[Term, int], longest: int, grid: Gri
         first_gate=len(network.bases) + len(flat),
         longest=longest,
     )
+
+
+def with_symmetries(rules: GdlRules, symmetries: Sequence[Symmetry]) -> GdlRules:
+    """Rules with symmetries that keep the roles, besides the identity."""
+    actions = [np.arange(rules.input_of.shape[1], dtype=np.int32)]
+    for each in symmetries:
+        images = actions[0].copy()
+        images[rules.action_of] = rules.action_of[each.inputs]  # a move of several roles becomes the same for all
+        actions.append(images)
+    facts = [np.arange(rules.bases, dtype=np.int32), *(each.bases for each in symmetries)]
+    return rules._replace(fact_images=np.stack(facts), action_images=np.stack(actions))
 
 
 def shown_at(network: Network, grid: Grid | None) -> np.ndarray:

@@ -48,6 +48,8 @@ class GdlRules(NamedTuple):
     initial: Any  # uint8 [bytes of the facts]
     shown: Any  # int32 [bases + roles, 2]: where a network's input is 1 for each fact, and for the role that looks:
     # the first number and how many
+    fact_images: Any  # int32 [symmetries, bases]: the fact that each becomes in a symmetry; the first is the identity
+    action_images: Any  # int32 [symmetries, actions]
     consumers: Any  # uint32: the circuit (see ludus.gdl.circuit), which has no modes if the network is swept instead
     consumer_starts: Any  # int32
     work: Any  # uint64
@@ -283,6 +285,20 @@ def observe(rules, state, player, planes):
     role = rules.bases + player
     for i in range(rules.shown[role, 0], rules.shown[role, 0] + rules.shown[role, 1]):
         flat[i] = 1.0
+
+
+def symmetry(rules, state, which, image, actions, count):
+    first = facts_bytes(rules)
+    for byte in range(first):
+        image[byte] = np.uint8(0)
+    for byte in range(first, first + 3):  # a symmetry keeps the roles, so the same one is to move
+        image[byte] = state[byte]
+    for base in range(rules.bases):
+        if (state[base >> 3] >> np.uint8(base & 7)) & np.uint8(1):
+            to = rules.fact_images[which, base]
+            image[to >> 3] |= np.uint8(1 << (to & 7))
+    for i in range(count):
+        actions[i] = rules.action_images[which, actions[i]]
 
 
 def fingerprint(rules, state):
