@@ -137,6 +137,12 @@ SAFE = {
 }
 
 FORBIDDEN = {
+    "legal, goal and terminal that depend on moves": f"""{TURNS} {CLOCK} (n 1) (n 2)
+        (<= (legal ?p (take ?x)) (true (control ?p)) (n ?x) (not (taken ?x)))
+        (<= (legal ?p noop) (role ?p) (or (not (true (control ?p))) (taken 1)))
+        (<= (taken ?x) (true (gone ?x))) (<= (taken ?x) (does ?p (take ?x))) (<= (legal white again) (taken ?x))
+        (<= (next (gone ?x)) (taken ?x)) (<= terminal (taken 1) (taken 2))
+        (<= (goal ?p 100) (does ?p (take 2))) (<= (goal ?p 30) (role ?p) (not (does ?p (take 1))))""",
     "terminal and legal in bodies": f"""{TURNS} {CLOCK} (init (pile 3)) (less 3 2) (less 2 1) (less 1 0)
         (<= (legal ?p take) (true (control ?p)) (not terminal)) (<= (legal ?p double) (legal ?p take) (true (pile 3)))
         (<= (legal ?p noop) (role ?p) (not (legal ?p take)))

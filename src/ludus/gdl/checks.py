@@ -158,9 +158,8 @@ class _Checker:
                     if head in reach and target in reach[head]:
                         edges = self.edges[head]
                         rule = next(rule for used, _, rule in edges if used == target or target in self.reachable(used))
-                        yield self.problem(
-                            rule, f"{head[0]} must not depend on {name}, and does through its body", is_fatal=True
-                        )
+                        message = f"{head[0]} must not depend on {name}, and does through its body"
+                        yield self.problem(rule, message, is_fatal=head in STATIC)
         for key, edges in self.edges.items():
             for used, negated, rule in edges:
                 if self.component.get(used) != self.component[key] or used not in self.heads:

@@ -19,15 +19,17 @@ from collections.abc import Iterable, Sequence
 
 from ludus.gdl.alternatives import MAX_OR, count_alternatives, expand
 from ludus.gdl.language import Atom, Distinct, Item, Literal, Or, Rule, Term, is_variable, variables_in, variables_of
+from ludus.gdl.resting import without_moves
 
 ROLE_FIRST = ("goal", "legal", "input")
 """Relations whose first argument is a role."""
 
 
 def repair(rules: Iterable[Rule]) -> list[Rule]:
-    """The rules with loose variables of negations and `distinct` removed, and loose roles bound."""
+    """The rules with loose variables of negations and `distinct` removed, loose roles bound, and no moves before any
+    is made (see ludus.gdl.resting)."""
     made: list[Rule] = []
-    for rule in rules:
+    for rule in without_moves(rules):
         # A variable may be loose in some branches of an 'or' only.
         several = _is_loose(rule) and count_alternatives(rule.body) <= MAX_OR
         for part in expand([rule]) if several else [rule]:
