@@ -165,8 +165,9 @@ class _Checker:
                 if self.component.get(used) != self.component[key] or used not in self.heads:
                     continue
                 if negated:
-                    # Not fatal: the atoms may still have an order, as in (<= (legal ?r noop) (not (legal ?r go))).
-                    yield self.problem(rule, f"{key[0]} depends on its own negation through {used[0]}")
+                    # With arguments the atoms may have an order, as in (<= (legal ?r noop) (not (legal ?r go))).
+                    message = f"{key[0]} depends on its own negation through {used[0]}"
+                    yield self.problem(rule, message, is_fatal=key[1] == used[1] == 0)
         for key, edges in self.edges.items():
             for rule in {id(rule): rule for used, _, rule in edges if self.in_cycle(key, used)}.values():
                 yield from self.recursion(key, rule)
