@@ -53,6 +53,7 @@ def test_text_that_is_no_description_is_named_with_its_place(text, told):
         ("(next 1 2)", "next takes 1 argument, not 2", True),
         ("(<= q (not q))", "q depends on its own negation", True),
         ("(<= (role c) (true (p 1)))", "role must not be the head of a rule", False),
+        ("(<= (true (p 2)) (true (p 1)))", "true must not be the head of a rule", True),
         ("(<= q (init (p 1)))", "init must not stand in a body", False),
         ("(q (true 1))", "the keyword true is used as a function; rename it", False),
         ("(n 0) (<= (n (s ?x)) (n ?x))", "recursion through n may build terms without end", False),

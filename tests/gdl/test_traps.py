@@ -113,6 +113,13 @@ def test_a_game_that_is_over_at_the_start_has_its_goals():
     assert (position.is_over, position.values) == (True, (0.5,))
 
 
+def test_a_game_without_facts_and_one_without_moves_are_games():
+    endless = game_of(read_description("(role r) (legal r a) (<= terminal (true p)) (goal r 50)"), "x", None, longest=2)
+    assert endless.start().play("a").play("a").is_over
+    stuck = playable("(role r) (<= (legal r a) (true q)) (init p) (<= terminal (true q)) (goal r 50)")
+    assert (stuck.is_over, stuck.values) == (True, (0.0,))
+
+
 def test_a_role_without_a_legal_move_ends_the_game():
     position = playable(
         """(role a) (role b) (init p) (legal a x) (legal a y) (<= (legal b z) (true p)) (<= (next q) (does b z))

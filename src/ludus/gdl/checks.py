@@ -108,7 +108,8 @@ class _Checker:
                     if function.lower() in KEYWORDS:
                         yield self.problem(rule, f"the keyword {function} is used as a function; rename it")
         if rule.body and rule.head.name in NEVER_IN_HEADS:
-            yield self.problem(rule, f"{rule.head.name} must not be the head of a rule")
+            message = f"{rule.head.name} must not be the head of a rule"
+            yield self.problem(rule, message, is_fatal=rule.head.name != "role")
         elif not rule.body and rule.head.name in ("true", "does"):
             yield self.problem(
                 rule, f"{rule.head.name} must not be stated as a fact; use init for the first position", is_fatal=True

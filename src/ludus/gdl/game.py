@@ -37,8 +37,9 @@ from ludus.position import Position
 from ludus.rules import EVERYONE
 from ludus.sources import Source, read_source
 
-SAMPLE_GAMES, SAMPLES = 20, 2000
-"""Random games, and positions from them at most, that show which properties of a game are worth a proof."""
+SAMPLE_GAMES, SAMPLES, SAMPLED_MOVES = 20, 2000, 4_000_000
+"""Random games, positions from them at most, and the number of moves that these may have together: they show which
+properties of a game are worth a proof."""
 
 
 MANY_GATES = 10_000
@@ -138,9 +139,10 @@ class GdlGame(DescribedGame):
         """Positions and results of random games."""
         facts: list[np.ndarray] = []
         in_turn = zero_sum = True
+        most = min(SAMPLES, 1 + SAMPLED_MOVES // max(1, sum(map(len, self.network.inputs))))
         for seed in range(SAMPLE_GAMES):
             choose, position = Random(seed), self.start()
-            while not position.is_over and len(facts) < SAMPLES:
+            while not position.is_over and len(facts) < most:
                 facts.append(np.unpackbits(position.states[0], bitorder="little")[: len(self.network.bases)])
                 in_turn = in_turn and position.to_move != EVERYONE
                 if position.to_move == EVERYONE:
@@ -149,7 +151,7 @@ class GdlGame(DescribedGame):
                 else:
                     position = position.play(choose.choice(position.actions_of(position.to_move)))
             zero_sum = zero_sum and abs(sum(position.values)) < 1e-6
-        return Samples(np.array(facts, np.bool_).reshape(-1, len(self.network.bases)), in_turn, zero_sum)
+        return Samples(np.array(facts, np.bool_).reshape(len(facts), len(self.network.bases)), in_turn, zero_sum)
 
     def _choose_evaluation(self, samples: Samples) -> None:
         """Sweep the network in each step if the circuit takes much longer to look at positions of a random game."""
