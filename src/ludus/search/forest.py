@@ -159,7 +159,7 @@ class Forest:
             scratch=np.zeros((trees, max_edges), np.float32),
             zero_sum=game.players == 2 and game.zero_sum,
         )
-        self.buffer = make_buffer(game, trees * batch, min(game.longest, nodes, LONGEST_PATH))
+        self.buffer = make_buffer(game, trees * batch, min(game.longest, nodes, LONGEST_PATH), scratch=True)
         self.scratch = reuse.make_scratch(self.trees)
         self._values = np.zeros(game.players, np.float32)
 
