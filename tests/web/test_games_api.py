@@ -325,3 +325,26 @@ def test_a_game_between_people_is_compiled_beside_it(server, client):
     wait_for(lambda: server.rooms.get(id).session.game.compiled)
     with client.open(id) as socket:
         assert socket.play("b2")["ply"] == 1
+
+
+def test_a_person_takes_no_budget_and_no_options(client):
+    for seat in ("human:x", "human:2s", " human"):
+        answer = client.post("/api/games", {"game": "tictactoe", "seats": [seat, "human"]})
+        assert answer.status_code == 400
+        assert "write human" in answer.json()["error"]
+    with client.open(client.new_game(game="tictactoe")) as socket:
+        socket.send(type="seat", player=1, seat="human:x")
+        assert "write human" in socket.next("error")["message"]
+
+
+def test_a_trained_player_is_offered_where_one_comes_with_ludus(client):
+    games = {game["key"]: game["trained"] for game in client.get("/api/catalogue").json()["games"]}
+    assert games["tictactoe"]
+    assert games["sevn"]
+    assert not games["gdl:tictactoe"]
+
+    def trained(**options):
+        return client.post("/api/trained", {"game": "tictactoe", "options": options}).json()["trained"]
+
+    assert trained()
+    assert client.get(f"/api/games/{client.new_game(game='tictactoe')}").json()["trained"]

@@ -30,6 +30,8 @@ from ludus.web.settings import WebSettings
 STATIC = Path(__file__).parent / "static"
 CLICK_THREADS = 8
 """Threads in which requests of people are treated; agents think in others."""
+MAKER_THREADS = 16
+"""Threads for requests that may make a game: a description in GDL is grounded and compiled for up to a minute."""
 TICK = 0.5
 """Seconds between two readings of the clocks."""
 
@@ -46,6 +48,9 @@ class Server:
         self.rooms = Rooms(self.catalogue, self.memory, settings.games)
         self.jobs = Jobs()
         self.clicks = ThreadPoolExecutor(CLICK_THREADS, "ludus click")
+        self.makers = ThreadPoolExecutor(MAKER_THREADS, "ludus maker")
+        self.compiling = ""
+        """The game that is compiled now, as a line for people; empty if none is."""
         self.sockets = 0
         on_compile(self._tell_of_compiling)
 
@@ -53,13 +58,18 @@ class Server:
         """Tell the browsers that play a game that it is compiled."""
         busy = not isinstance(event, CompileEnded)
         text = f"Compiling {event.what} for this machine, once ({event.seconds:.0f} s) ..." if busy else ""
+        self.compiling = text
         for room in self.rooms.all():
-            if room.session.game.title == event.what:
+            if room.session.game.title == event.what and room.is_ready:
                 room.tell({"type": "status", "text": text})
 
     async def in_thread(self, function: Callable[..., Result], *arguments: Any) -> Result:
         """Call a function beside the event loop."""
         return await asyncio.get_running_loop().run_in_executor(self.clicks, function, *arguments)
+
+    async def in_maker(self, function: Callable[..., Result], *arguments: Any) -> Result:
+        """Call a function that may make a game beside the event loop, and beside the clicks of people."""
+        return await asyncio.get_running_loop().run_in_executor(self.makers, function, *arguments)
 
     async def tick(self) -> None:
         """Read the clocks of all games, and forget games that nobody looks at."""
@@ -70,7 +80,8 @@ class Server:
     def close(self) -> None:
         self.jobs.close()
         self.rooms.close()
-        self.clicks.shutdown(wait=False, cancel_futures=True)
+        for threads in (self.clicks, self.makers):
+            threads.shutdown(wait=False, cancel_futures=True)
 
 
 def make_app(settings: WebSettings) -> FastAPI:

@@ -41,7 +41,7 @@ export class ArenaPage extends Dashboard {
   }
 
   choose() {
-    const select = new SeatSelect("Agent", agentChoices(this.catalogue, this.game.value), "uct:1000", { people: false });
+    const select = new SeatSelect("Agent", agentChoices(this.catalogue, this.game.value, this.catalogue.games.find((game) => game.key === this.game.value).trained), "uct:1000", { people: false });
     this.adder.replaceChildren(select.element, html("button", { type: "button", onclick: () => this.add(select.value) }, "Add"));
     this.showChips();
   }

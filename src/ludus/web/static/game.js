@@ -44,7 +44,7 @@ export class GamePage extends EventTarget {
       html("section", { class: "table", "aria-label": "Game" }, html("div", { class: "game-head" }, this.heading, this.status), this.notice, this.result, this.players.element, boardElement, this.controls.element),
       this.side,
     );
-    this.board.addEventListener("move", (event) => this.send({ type: "play", player: event.detail.player, action: event.detail.action }));
+    this.board.addEventListener("move", (event) => this.send({ type: "play", player: event.detail.player, move: event.detail.move }));
     this.board.addEventListener("refused", (event) => this.explain(event.detail));
     this.openPanel(panel ?? this.panels[0].name);
   }
