@@ -1,6 +1,8 @@
 """Games over HTTP and WebSocket: playing, undoing, seats, records, agents that fail, restarts."""
 
+import dataclasses
 import json
+import threading
 import time
 
 import pytest
@@ -348,3 +350,26 @@ def test_a_trained_player_is_offered_where_one_comes_with_ludus(client):
 
     assert trained()
     assert client.get(f"/api/games/{client.new_game(game='tictactoe')}").json()["trained"]
+
+
+def test_people_play_by_the_reasoner_while_rules_are_compiled_and_agents_wait(client, server):
+    catalogue, ready = server.app.state.server.catalogue, threading.Event()
+    entry = catalogue.entry("gdl:tictactoe")
+
+    def make(**options):
+        assert options.get("reasoner") or ready.wait(60)
+        return entry.make(**options)
+
+    catalogue._add(dataclasses.replace(entry, key="rules:slow", source="rules", make=make))
+    assert client.post("/api/games", {"game": "rules:slow", "seats": ["human", "nonsense"]}).status_code == 400
+    id = client.new_game(game="rules:slow", seats=["human", "random"])
+    with client.open(id) as socket:
+        state = socket.state()
+        assert state["view"]["board"]["cells"] == []  # the reasoner shows facts
+        state = socket.play(state["moves"][4]["move"])
+        assert "agents wait" in socket.next("status")["text"]
+        assert [each["thinking"] for each in state["players"]] == [False, False]
+        ready.set()
+        after = socket.state(lambda state: state["ply"] == 2)
+        assert after["history"][0]["move"] == state["history"][0]["move"]
+        assert len(after["view"]["board"]["pieces"]) == 2

@@ -16,10 +16,11 @@ from fastapi.staticfiles import StaticFiles
 from starlette.exceptions import HTTPException
 
 from ludus import __version__
-from ludus.compile_events import CompileEnded, CompileEvent, on_compile
+from ludus.compile_events import on_compile
 from ludus.errors import LudusError
 from ludus.web import agents_api, arena_api, games_api, learning_api
 from ludus.web.catalogue import Catalogue
+from ludus.web.compiling import CompileStatus
 from ludus.web.jobs import Jobs
 from ludus.web.memory import TreeMemory
 from ludus.web.room import Refused
@@ -49,19 +50,18 @@ class Server:
         self.jobs = Jobs()
         self.clicks = ThreadPoolExecutor(CLICK_THREADS, "ludus click")
         self.makers = ThreadPoolExecutor(MAKER_THREADS, "ludus maker")
-        self.compiling = ""
-        """The game that is compiled now, as a line for people; empty if none is."""
+        self.compiling = CompileStatus()
+        self._told = ""
         self.sockets = 0
-        on_compile(self._tell_of_compiling)
+        on_compile(self.compiling.hear)
 
-    def _tell_of_compiling(self, event: CompileEvent) -> None:
-        """Tell the browsers that play a game that it is compiled."""
-        busy = not isinstance(event, CompileEnded)
-        text = f"Compiling {event.what} for this machine, once ({event.seconds:.0f} s) ..." if busy else ""
-        self.compiling = text
-        for room in self.rooms.all():
-            if room.session.game.title == event.what and room.is_ready:
-                room.tell({"type": "status", "text": text})
+    def _tell_of_compiling(self) -> None:
+        """Tell the browsers that play a game that it is compiled, and when that has ended."""
+        line, before, self._told = self.compiling.line, self._told, self.compiling.line
+        if line or before:
+            for room in self.rooms.all():
+                if room.session.game.title == self.compiling.what and room.is_ready:
+                    room.tell({"type": "status", "text": line})
 
     async def in_thread(self, function: Callable[..., Result], *arguments: Any) -> Result:
         """Call a function beside the event loop."""
@@ -76,6 +76,7 @@ class Server:
         while True:
             await asyncio.sleep(TICK)
             await self.in_thread(self.rooms.tick)
+            self._tell_of_compiling()
 
     def close(self) -> None:
         self.jobs.close()

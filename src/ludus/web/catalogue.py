@@ -37,6 +37,7 @@ from ludus.sources import DESCRIPTION, read_source
 from ludus.spec import GameSpec
 from ludus.web.settings import QUERY_SECONDS, RULES_LIMIT, WebSettings
 from ludus.web.turns import Turns
+from ludus.web.views import moves_of, view_of
 
 if TYPE_CHECKING:
     from ludus.agents.agent import Agent
@@ -191,8 +192,8 @@ class Catalogue:
                 known = self.entry(key).defaults
                 options = {name: value for name, value in game.spec.options.items() if name in known}
                 start = self.entry(key).make(**options).compile().start()
-                if not start.is_over:
-                    assert start.play(start.actions[0]).values
+                for position in (start, start if start.is_over else start.play(start.actions[0])):
+                    moves_of(position, view_of(position))
                 game.compile()
             except LudusError:  # rules that cannot be compiled are played as they are; agents say what is wrong
                 return
@@ -343,6 +344,15 @@ class Catalogue:
         if isinstance(agent, SearchAgent):
             agent.pace = self.turns.pace
         return agent
+
+    def is_late(self, name: str, key: str, game: Game) -> bool:
+        """True for an agent that is made when it is first needed: its network takes seconds to load the first time."""
+        spec = parse(name)
+        if spec.kind not in WITH_RUN or "torch" in sys.modules:
+            return False
+        self.agent_path(name)
+        has_network = bool(spec.words) or self.has_player_for(key, game)
+        return has_network and spec.options.get("level", "1") in map(str, LEVELS) and set(spec.options) <= {"level"}
 
     def agent_path(self, name: str) -> str:
         """An agent's name with the path of its run in place of the run's name; BadAgent if it cannot be made here."""

@@ -90,7 +90,7 @@ def router(server: Server) -> APIRouter:
     @routes.get("/status")
     async def status() -> dict[str, Any]:
         """What the server does meanwhile: the game that it compiles, as a line for people."""
-        return {"text": server.compiling}
+        return {"text": server.compiling.line}
 
     @routes.post("/games")
     async def create(body: NewGame, request: Request) -> dict[str, Any]:

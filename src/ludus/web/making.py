@@ -9,47 +9,37 @@ from __future__ import annotations
 import threading
 from collections.abc import Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from ludus.errors import BadAgent, LudusError
+from ludus.errors import LudusError, describe_error
 from ludus.gdl.tables import TooLarge
 from ludus.web.catalogue import Catalogue
 from ludus.web.room import Room
 
 if TYPE_CHECKING:
-    from ludus.agents.agent import Agent, Choice
     from ludus.game import Game
 
-MOMENT = 2.0
+MOMENT = 1.0
 """Seconds to wait for a game before people begin by the reasoner."""
 THREADS = 4
-
-
-class Awaited:
-    """An agent that is made for the final game, and not asked before."""
-
-    def __init__(self, name: str):
-        self.name = name
-
-    def choose(self, *arguments: Any, **options: Any) -> Choice:
-        raise BadAgent("the rules are being made: agents wait for them")
-
-    def new_game(self, seed: int) -> None:
-        """Nothing begins yet."""
 
 
 class Making:
     """A game to begin with and, if that is not the final one, the final one to come."""
 
-    def __init__(self, catalogue: Catalogue, game: Game, final: Future[Game] | None = None):
-        self.catalogue, self.game, self._final = catalogue, game, final
+    def __init__(self, catalogue: Catalogue, key: str, game: Game, final: Future[Game] | None = None):
+        self.catalogue, self.key, self.game, self._final = catalogue, key, game, final
 
-    def make_agent(self, name: str, game: Game, seed: int) -> Agent:
-        """The agent of that name for the game to begin with."""
+    def is_late(self, name: str) -> bool:
+        """True for an agent that is made when it is first needed; BadAgent for a name that means nothing.
+
+        All agents wait for the final game. The network of an agent takes seconds to load.
+        """
         if self._final is None:
-            return self.catalogue.make_agent(name, game, seed)
-        self.catalogue.agent_path(name)  # refuses a name that means nothing
-        return Awaited(name)
+            return self.catalogue.is_late(name, self.key, self.game)
+        self.catalogue.agent_path(name)
+        return True
 
     def finish(self, room: Room) -> None:
         """Let the room go on with the final game when it is ready."""
@@ -60,11 +50,14 @@ class Making:
         room.await_rules()
 
         def switch(final: Future[Game]) -> None:
+            game = self.game
             try:
                 game = final.result()
-            except LudusError:  # the reasoner plays on; agents say what is wrong
-                game = self.game
-            room.switch_to(game, catalogue.make_agent)
+            except LudusError as error:  # the reasoner plays on
+                room.tell({"type": "error", "message": str(error)})
+            except Exception as error:
+                room.tell({"type": "error", "message": describe_error(error)})
+            room.switch_to(game, catalogue.make_agent, partial(catalogue.is_late, key=room.key, game=game))
 
         self._final.add_done_callback(switch)
 
@@ -80,13 +73,17 @@ class Makers:
     def make(self, key: str, options: Mapping[str, Any]) -> Making:
         """A game of the catalogue to begin with within some seconds."""
         if not self.catalogue.takes_long(key, options):
-            return Making(self.catalogue, self.catalogue.game(key, options))
+            return Making(self.catalogue, key, self.catalogue.game(key, options))
         final = self._threads.submit(self.catalogue.game, key, options)
         try:
-            return Making(self.catalogue, final.result(MOMENT))
+            return Making(self.catalogue, key, final.result(MOMENT))
         except TimeoutError:
             game = self._reasoned(key, options)
-            return Making(self.catalogue, final.result()) if game is None else Making(self.catalogue, game, final)
+            return (
+                Making(self.catalogue, key, final.result())
+                if game is None
+                else Making(self.catalogue, key, game, final)
+            )
 
     def _reasoned(self, key: str, options: Mapping[str, Any]) -> Game | None:
         """The game by the reasoner; None if that takes too long, or if the reasoner is busy with another game."""

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ludus.api.seats import HUMAN
@@ -31,6 +32,8 @@ OPEN = "open"
 """In a request: a human seat that no browser has claimed."""
 EVERY = 0.4
 """Seconds between two snapshots of an agent that thinks in a seat."""
+MOMENT = 0.5
+"""Seconds after which people are told why an agent does not think yet."""
 POLL = 0.1
 """Seconds between two checks whether an agent that waits for the rules is still wanted."""
 WAITING = "The rules are grounded and compiled for this machine; people can play, agents wait"
@@ -318,12 +321,12 @@ class Room:
             if is_cancelled():
                 raise Cancelled
 
-    def switch_to(self, game: Game, make_agent: MakeAgent) -> None:
+    def switch_to(self, game: Game, make_agent: MakeAgent, is_late: Callable[[str], bool]) -> None:
         """Go on with the final game. Moves that are hidden until all have moved must be chosen again."""
         with self._acting:
             before = self.session
             if before.game is not game:
-                self.session = Session.from_record(before.record(), game, make_agent=make_agent)
+                self.session = Session.from_record(before.record(), game, make_agent=make_agent, is_late=is_late)
                 if before.running:
                     self.session.resume()
             self._ready.set()
@@ -348,6 +351,25 @@ class Room:
                     self._thinking.add(player)
                     threading.Thread(target=self._think, args=(player,), name="ludus agent", daemon=True).start()
 
+    @contextmanager
+    def _telling_that(self, text: str) -> Iterator[None]:
+        """Tell the viewers what goes on, if it takes longer than a moment."""
+        is_told = threading.Event()
+
+        def tell() -> None:
+            is_told.set()
+            self.tell({"type": "status", "text": text})
+
+        timer = threading.Timer(MOMENT, tell)
+        timer.daemon = True
+        timer.start()
+        try:
+            yield
+        finally:
+            timer.cancel()
+            if is_told.is_set():
+                self.tell({"type": "status", "text": ""})
+
     def _think(self, player: int) -> None:
         """Let the agent of a player move. Runs in a thread of its own."""
         session = self.session
@@ -364,9 +386,10 @@ class Room:
             return not self.viewers or self.paused
 
         try:
-            agent = self._agents[player] = session.agent(player)
-            with self._preparing:
-                session.prepare()
+            with self._telling_that(f"{session.seats[player]} gets ready ..."):
+                agent = self._agents[player] = session.agent(player)
+                with self._preparing:
+                    session.prepare()
             with self.memory.lease(agent, is_cancelled):
                 if not is_cancelled():
                     session.think(player, on_snapshot=show, every=EVERY)

@@ -97,11 +97,11 @@ class Rooms:
         game = making.game
         open_seats = [player for player, seat in enumerate(seats or ()) if seat == OPEN]
         names = None if seats is None else [HUMAN if seat == OPEN else seat for seat in seats]
-        make_agent = making.make_agent
+        agents: dict[str, Any] = {"make_agent": self.catalogue.make_agent, "is_late": making.is_late}
         if record is not None:
-            session = Session.from_record(dict(record), game, names, make_agent=make_agent)
+            session = Session.from_record(dict(record), game, names, **agents)
         else:
-            session = Session(game, names, text=position, moves=moves, seed=seed, clocks=clocks, make_agent=make_agent)
+            session = Session(game, names, text=position, moves=moves, seed=seed, clocks=clocks, **agents)
         claims = {player: browser for player in session.people if player not in open_seats}
         trained = self.catalogue.has_player_for(key, game)
         room = Room(secrets.token_urlsafe(12), key, session, self.memory, claims, self._changed, trained)
@@ -147,7 +147,8 @@ class Rooms:
                 raise NotThere("this game was written by another version of Ludus")
             key, record = data["key"], data["record"]
             making = self._makers.make(key, self._known_options(key, GameSpec.from_json(record["game"])))
-            session = Session.from_record(record, making.game, make_agent=making.make_agent)
+            agents: dict[str, Any] = {"make_agent": self.catalogue.make_agent, "is_late": making.is_late}
+            session = Session.from_record(record, making.game, **agents)
             claims = {int(player): str(browser) for player, browser in data["claims"].items()}
             clocks_ran = data.get("clocks_run") is True
         except LudusError:

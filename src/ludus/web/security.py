@@ -8,6 +8,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import hmac
 import ipaddress
@@ -100,6 +101,9 @@ class Guard:
         limit = PICTURE_LIMIT if scope["path"].startswith("/api/pictures/") else UPLOAD_LIMIT
         try:
             await self.app(scope, _bounded(receive, limit), answer)
+        except asyncio.CancelledError:  # the server ends, and this request takes longer than it waits
+            if not answer.has_begun:
+                await JSONResponse({"error": "the server ends"}, 503)(scope, receive, answer)
         except Exception:
             if not answer.has_begun:
                 await JSONResponse({"error": INTERNAL}, 500)(scope, receive, answer)
