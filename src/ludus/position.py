@@ -150,8 +150,7 @@ class Position:
         copied: Position | None = None
         for each in self.history:
             copied = Position(each.game, each.states.copy(), copied, each.action)
-            if "_facts" in vars(each):
-                copied._facts = each._facts  # immutable
+            copied._inspected = each._inspected  # immutable
         assert copied is not None
         return copied
 
