@@ -37,6 +37,7 @@ def test_an_analysis_by_a_network_shows_its_raw_policy_beside_the_search(table):
     start_analysis(table, "zero:young")
     assert table.page.locator(".analysis-bars thead th").all_inner_texts() == ["Move", "Visits", "Value", "Network"]
     assert table.page.locator(".analysis-bars .bar.prior").count() == 8
+    assert table.page.locator(".analysis-bars").evaluate("bars => bars.scrollWidth <= bars.clientWidth")
     table.page.locator("#panel-analysis").get_by_role("button", name="Stop analysis").click()
 
 

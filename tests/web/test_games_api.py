@@ -337,6 +337,8 @@ def test_a_person_takes_no_budget_and_no_options(client):
     with client.open(client.new_game(game="tictactoe")) as socket:
         socket.send(type="seat", player=1, seat="human:x")
         assert "write human" in socket.next("error")["message"]
+        socket.send(type="seat", player=True, seat="random")
+        assert "player must be a number" in socket.next("error")["message"]
 
 
 def test_a_trained_player_is_offered_where_one_comes_with_ludus(client):
@@ -361,7 +363,8 @@ def test_people_play_by_the_reasoner_while_rules_are_compiled_and_agents_wait(cl
         return entry.make(**options)
 
     catalogue._add(dataclasses.replace(entry, key="rules:slow", source="rules", make=make))
-    assert client.post("/api/games", {"game": "rules:slow", "seats": ["human", "nonsense"]}).status_code == 400
+    for wrong in ("nonsense", "zero"):  # no player for it comes with Ludus
+        assert client.post("/api/games", {"game": "rules:slow", "seats": ["human", wrong]}).status_code == 400
     id = client.new_game(game="rules:slow", seats=["human", "random"])
     with client.open(id) as socket:
         state = socket.state()

@@ -351,8 +351,13 @@ class Catalogue:
         if spec.kind not in WITH_RUN or "torch" in sys.modules:
             return False
         self.agent_path(name)
-        has_network = bool(spec.words) or self.has_player_for(key, game)
+        has_network = not self.needs_player(name) or self.has_player_for(key, game)
         return has_network and spec.options.get("level", "1") in map(str, LEVELS) and set(spec.options) <= {"level"}
+
+    def needs_player(self, name: str) -> bool:
+        """True for an agent with the network of a trained player that comes with Ludus."""
+        spec = parse(name)
+        return spec.kind in WITH_RUN and not spec.words
 
     def agent_path(self, name: str) -> str:
         """An agent's name with the path of its run in place of the run's name; BadAgent if it cannot be made here."""

@@ -39,7 +39,7 @@ class Making:
         if self._final is None:
             return self.catalogue.is_late(name, self.key, self.game)
         self.catalogue.agent_path(name)
-        return True
+        return not self.catalogue.needs_player(name)
 
     def finish(self, room: Room) -> None:
         """Let the room go on with the final game when it is ready."""

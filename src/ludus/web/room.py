@@ -203,7 +203,7 @@ class Room:
             if len(awaited) != 1:
                 raise IllegalMove("say for which player" if own else "you have no seat in this game")
             return awaited[0]
-        if player not in own:
+        if player not in own or isinstance(player, bool):
             raise Refused("this seat is not yours")
         return player
 
@@ -252,7 +252,7 @@ class Room:
 
     def _player(self, message: dict[str, Any]) -> int:
         player = message.get("player")
-        if not isinstance(player, int) or not 0 <= player < self.session.game.players:
+        if not isinstance(player, int) or isinstance(player, bool) or not 0 <= player < self.session.game.players:
             raise BadOption(f"player must be a number from 0 to {self.session.game.players - 1}")
         return player
 

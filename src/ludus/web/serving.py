@@ -84,6 +84,7 @@ def bind(settings: WebSettings) -> socket.socket:
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind((settings.host, settings.port))
+        listener.listen()  # a browser that is quicker than the server waits
     except OSError as error:
         listener.close()
         reason = error.strerror or error

@@ -207,7 +207,7 @@ export class AnalysisPanel {
     );
     const caption = this.snapshot.blocks.length > 1 ? [html("caption", {}, this.state.players[block.player].name)] : [];
     const more = block.moves.length > MOST_ROWS ? [html("button", { type: "button", class: "chip", onclick: () => this.toggleAll() }, this.showsAll ? "Fewer moves" : `All ${block.moves.length} moves`)] : [];
-    return html("div", {}, html("table", {}, ...caption, html("thead", {}, html("tr", {}, ...head)), html("tbody", {}, ...body)), ...more);
+    return html("div", {}, html("table", { class: hasPriors ? "with-network" : null }, ...caption, html("thead", {}, html("tr", {}, ...head)), html("tbody", {}, ...body)), ...more);
   }
 
   toggleAll() {

@@ -44,7 +44,7 @@ export class LearnPage extends Dashboard {
     this.game.value = "connect4";
     this.name = html("input", { required: true, pattern: "[A-Za-z0-9][A-Za-z0-9._\\-]{0,79}", autocomplete: "off" });
     this.minutes = html("input", { type: "number", min: "0.1", step: "any", value: "10" });
-    this.options = html("div", { class: "fields" });
+    this.options = html("div", { class: "fields options" });
     this.settings = html("textarea", { rows: "3", spellcheck: "false", placeholder: "blocks=4\nsimulations=32" });
     this.form.replaceChildren(
       html("h2", {}, "New training"),
@@ -64,7 +64,7 @@ export class LearnPage extends Dashboard {
     const stamp = [now.getMonth() + 1, now.getDate(), now.getHours(), now.getMinutes()].map((part) => String(part).padStart(2, "0")).join("");
     this.name.value = `${game.key.replace(/[^A-Za-z0-9]+/g, "-")}-${stamp}`;
     this.inputs = new Map(game.options.filter((option) => option.kind !== "NoneType").map((option) => [option, option.kind === "bool" ? html("input", { type: "checkbox", checked: option.default }) : html("input", { value: option.default })]));
-    this.options.replaceChildren(...[...this.inputs].map(([option, input]) => html("label", { class: "field" }, html("span", {}, option.name), input)));
+    this.options.replaceChildren(...[...this.inputs].map(([option, input]) => html("label", { class: "field" }, html("span", {}, option.name.replaceAll("_", " ")), input)));
   }
 
   async start(event) {

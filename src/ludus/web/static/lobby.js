@@ -33,7 +33,7 @@ class Lobby {
     this.game.value = this.catalogue.games.some((game) => game.key === last) ? last : "connect4";
     this.about = html("p", { class: "muted" });
     this.progress = html("p", { class: "muted", role: "status" });
-    this.options = html("div", { class: "fields" });
+    this.options = html("div", { class: "fields options" });
     this.seats = html("div", { class: "fields" });
     this.position = html("input", { name: "position", placeholder: "the initial position", autocomplete: "off", spellcheck: "false" });
     this.clock = html("select", { name: "clock" }, ...CLOCKS.map(([value, label]) => html("option", { value }, label)));
@@ -85,7 +85,7 @@ class Lobby {
             : html("input", { type: option.kind === "int" || option.kind === "float" ? "number" : "text", step: option.kind === "float" ? "any" : null, value: option.default ?? "" });
         input.addEventListener("change", () => this.optionsChanged());
         this.inputs.set(option, input);
-        return field(option.name, input);
+        return field(option.name.replaceAll("_", " "), input);
       }),
     );
     this.selects = [];
