@@ -17,6 +17,7 @@ from ludus.gdl.propagate import OVER, TOGETHER, find_mode, set_facts
 from ludus.gdl.scratch import give_back, take_copy
 from ludus.rules import EVERYONE
 
+TITLE = "games in GDL"
 TERMINAL, LEGAL, NEXT, GOAL = 0, 1, 2, 3
 LEAN = True
 """No function allocates arrays with Numba's runtime."""

@@ -20,7 +20,7 @@ from ludus.compile_events import on_compile
 from ludus.errors import LudusError
 from ludus.web import agents_api, arena_api, games_api, learning_api
 from ludus.web.catalogue import Catalogue
-from ludus.web.compiling import CompileStatus
+from ludus.web.compiling import CompileStatus, titles_of
 from ludus.web.jobs import Jobs
 from ludus.web.memory import TreeMemory
 from ludus.web.room import Refused
@@ -60,7 +60,7 @@ class Server:
         line, before, self._told = self.compiling.line, self._told, self.compiling.line
         if line or before:
             for room in self.rooms.all():
-                if room.session.game.title == self.compiling.what and room.is_ready:
+                if self.compiling.what in titles_of(room.session.game) and room.is_ready:
                     room.tell({"type": "status", "text": line})
 
     async def in_thread(self, function: Callable[..., Result], *arguments: Any) -> Result:

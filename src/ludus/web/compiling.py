@@ -3,8 +3,16 @@
 from __future__ import annotations
 
 import time
+from typing import TYPE_CHECKING
 
 from ludus.compile_events import CompileEnded, CompileEvent
+from ludus.gdl import rules as gdl_rules
+from ludus.gdl.described import DescribedGame
+from ludus.python_games import PythonGame
+from ludus.python_games import rules as python_rules
+
+if TYPE_CHECKING:
+    from ludus.game import Game
 
 PAUSE = 1.0
 """Seconds between two functions of a game that are compiled one after the other, at most."""
@@ -36,3 +44,11 @@ class CompileStatus:
         if self._ended is not None and now - self._ended > PAUSE:
             return ""
         return f"Compiling {self.what} for this machine, once ({now - self._began:.0f} s) ..."
+
+
+def titles_of(game: Game) -> list[str]:
+    """The titles by which events name a game that is compiled: games in GDL, or in ordinary Python, share their code."""
+    titles = [game.title]
+    titles += [gdl_rules.TITLE] * isinstance(game, DescribedGame)
+    titles += [python_rules.TITLE] * isinstance(game, PythonGame)
+    return titles
