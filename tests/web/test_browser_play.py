@@ -125,6 +125,23 @@ def test_sevn_tiles_lift_and_several_are_taken_together(table):
     assert table.state()["history"][0]["move"] == "a:a3+c3"
 
 
+STOPS = """() => {
+  const { activeElement } = document;
+  return [activeElement.tagName.toLowerCase(), activeElement.dataset.cell ?? ""];
+}"""
+
+
+def test_the_board_is_one_stop_of_the_tab_key(table):
+    table.open("tictactoe")
+    table.page.locator(".brand").focus()
+    stops = []
+    while len(stops) < 40 and stops[-1:] != [["input", ""]]:  # the last one is the text of the position
+        table.page.keyboard.press("Tab")
+        stops.append(table.page.evaluate(STOPS))
+    assert [cell for _, cell in stops if cell] == ["a3"]
+    assert "svg" not in [name for name, _ in stops]
+
+
 def test_the_last_move_is_marked_and_undo_takes_it_back(table):
     table.open("connect4", moves=["d", "d"])
     assert table.page.locator(".table .last").count() == 1

@@ -41,12 +41,11 @@ from ludus.gdl.language import (
     variables_in,
     variables_of,
 )
+from ludus.gdl.limits import LIMITS
 from ludus.gdl.repair import repair
 
 SECONDS = 60.0
 """CPU seconds that one grounding may take."""
-MEGABYTES = 8192
-"""Address space that one grounding may take."""
 MOST_BYTES = 128 << 20
 """Size of a ground program, at most: reading a larger one would take this process minutes and gigabytes."""
 LONG_RULE = 5
@@ -77,10 +76,14 @@ class Ground:
         return len(self.rules) + len(self.literals)
 
 
-def ground(description: Description, seconds: float = SECONDS, megabytes: int = MEGABYTES) -> Ground:
-    """The ground program of a valid description; CannotGround where it is too large or does not end."""
+def ground(description: Description, seconds: float = SECONDS, megabytes: int | None = None) -> Ground:
+    """The ground program of a valid description; CannotGround where it is too large or does not end.
+
+    `megabytes` limits the address space of each of the two processes, by default as ludus.gdl.limits says.
+    """
     ways = ways_to_ground(description)
-    jobs = {way: _Job(Translator(), rules, seconds, megabytes) for way, rules in ways.items()}
+    most = megabytes or LIMITS.grounding_megabytes
+    jobs = {way: _Job(Translator(), rules, seconds, most) for way, rules in ways.items()}
     try:
         return _first_good(jobs, seconds)
     finally:
@@ -132,14 +135,25 @@ class _Job:
         self.input.write(translator.program(rules).encode())
         self.input.seek(0)
         # -P: modules of the current folder must not be imported; the package is found where this one was.
+        command = [sys.executable, "-P", "-m", "ludus.gdl.grounder", str(seconds), str(megabytes)]
         path = os.pathsep.join(entry for entry in sys.path if entry)
-        self.process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "ludus.gdl.grounder", str(seconds), str(megabytes)],
-            stdin=self.input,
-            stdout=self.output,
-            stderr=self.errors,
-            env={**os.environ, "PYTHONPATH": path},
-        )
+        self.lifeline: int | None = None
+        ends: tuple[int, ...] = ()
+        if os.name == "posix":
+            child_end, self.lifeline = os.pipe()
+            ends, command = (child_end,), [*command, str(child_end)]
+        try:
+            self.process = subprocess.Popen(
+                command,
+                stdin=self.input,
+                stdout=self.output,
+                stderr=self.errors,
+                env={**os.environ, "PYTHONPATH": path},
+                pass_fds=ends,
+            )
+        finally:
+            for end in ends:
+                os.close(end)
 
     def is_done(self, wait: float) -> bool:
         try:
@@ -166,6 +180,9 @@ class _Job:
         if self.process.poll() is None:
             self.process.kill()
             self.process.wait()
+        if self.lifeline is not None:
+            os.close(self.lifeline)
+            self.lifeline = None
         for file in (self.input, self.output, self.errors):
             file.close()
 

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ludus.gdl.limits import LIMITS
 from ludus.gdl.network import AND, FALSE, Network
 
 CONFLICTS = 1000
@@ -27,6 +28,8 @@ SECONDS = 20.0
 """Time for all proofs about one game, for networks that are too large for the solver."""
 SCRIPT = f"""
 import clingo, sys
+from ludus.gdl.grounder import limit
+limit(float(sys.argv[1]), int(sys.argv[2]))
 control = clingo.Control(["--warn=none", "--parallel-mode=1", "--solve-limit={CONFLICTS}"])
 control.add("base", [], sys.stdin.read())
 control.ground([("base", [])])
@@ -152,7 +155,7 @@ class _Program(_Names):
         exclusive = [":- 2 {" + "; ".join(f"b{base}" for base in group) + "}." for group in groups]
         try:
             done = subprocess.run(
-                [sys.executable, "-P", "-c", SCRIPT],
+                [sys.executable, "-P", "-c", SCRIPT, str(SECONDS), str(LIMITS.grounding_megabytes)],
                 input="\n".join([*lines, *exclusive, *violation, ":- not violation."]),
                 capture_output=True,
                 text=True,

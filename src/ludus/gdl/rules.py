@@ -20,6 +20,7 @@ from ludus.gdl.propagate import OVER, TOGETHER, end_look, find_mode, scratch_at,
 from ludus.gdl.scratch import give_back, take_copy, take_near
 from ludus.rules import EVERYONE
 
+TITLE = "games in GDL"
 TERMINAL, LEGAL, NEXT, GOAL = 0, 1, 2, 3
 LEAN = True
 """No function allocates arrays with Numba's runtime."""

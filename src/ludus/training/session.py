@@ -13,7 +13,7 @@ from ludus.errors import BadOption
 from ludus.registry import make, remake
 from ludus.runs.config import Config, read_toml, with_settings
 from ludus.runs.files import BadRun, check_writable
-from ludus.runs.lock import training_lock
+from ludus.runs.lock import StopRequests, training_lock
 from ludus.runs.players import first_weights, is_pack, read_pack
 from ludus.runs.run import NETWORK, Run, open_checkpoint
 from ludus.stopping import NEVER
@@ -161,10 +161,11 @@ def _settings_of(name: str, game: Game | None, trust: bool) -> tuple[Game, dict[
 def continue_run(run: Run, budget: Budget, emit: Listener, stop: Stop, joined: Joined | None = None) -> Run:
     """Train a run from its latest good checkpoint, or from the start, until the budget is spent.
 
-    Games are played on the cluster, if one was `joined`.
+    Games are played on the cluster, if one was `joined`. The training ends when `stop` is set, or when another process
+    asks for it (`ludus.runs.lock.request_stop`).
     """
     with training_lock(run.folder):
-        return _continue(run, budget, emit, stop, joined)
+        return _continue(run, budget, emit, StopRequests(run.folder, stop), joined)
 
 
 def _continue(run: Run, budget: Budget, emit: Listener, stop: Stop, joined: Joined | None) -> Run:
