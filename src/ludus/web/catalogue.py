@@ -23,7 +23,6 @@ from typing import TYPE_CHECKING, Any
 from ludus import registry
 from ludus.agents.naming import names_a_program, parse
 from ludus.agents.search import SearchAgent
-from ludus.agents.zero import LEVELS
 from ludus.api.seats import make_seated
 from ludus.errors import BadAgent, BadOption, LudusError, UnknownGame
 from ludus.gdl.described import DescribedGame
@@ -32,6 +31,7 @@ from ludus.gdl.sheets import rule_sheets
 from ludus.machine import cpu_count
 from ludus.runs.description import read_description
 from ludus.runs.files import BadRun, write_bytes, write_whole
+from ludus.runs.levels import COUNT
 from ludus.runs.players import Pack, shipped_players
 from ludus.sources import DESCRIPTION, read_source
 from ludus.spec import GameSpec
@@ -258,15 +258,14 @@ class Catalogue:
     def _levels(self) -> list[dict[str, Any]]:
         """The trained players that come with Ludus: at full strength first, then weaker ones."""
         keys, about = sorted(self._players), "A trained player that comes with Ludus."
-        full = max(LEVELS)
         return [
             {
-                "name": "zero" if level == full else f"zero:level={level}",
-                "title": f"Trained, level {level} of {full}",
+                "name": "zero" if level == COUNT else f"zero:level={level}",
+                "title": f"Trained, level {level} of {COUNT}",
                 "about": about,
                 "games": keys,
             }
-            for level in (sorted(LEVELS, reverse=True) if keys else ())
+            for level in (range(COUNT, 0, -1) if keys else ())
         ]
 
     # --- rule sheets --------------------------------------------------------------------------------------------------
@@ -352,7 +351,11 @@ class Catalogue:
             return False
         self.agent_path(name)
         has_network = not self.needs_player(name) or self.has_player_for(key, game)
-        return has_network and spec.options.get("level", "1") in map(str, LEVELS) and set(spec.options) <= {"level"}
+        return (
+            has_network
+            and spec.options.get("level", "1") in map(str, range(1, COUNT + 1))
+            and set(spec.options) <= {"level"}
+        )
 
     def needs_player(self, name: str) -> bool:
         """True for an agent with the network of a trained player that comes with Ludus."""
