@@ -30,7 +30,7 @@ from ludus.machine import cpu_count
 from ludus.runs.description import read_description
 from ludus.runs.files import BadRun, write_bytes, write_whole
 from ludus.runs.players import shipped_players
-from ludus.sources import DESCRIPTION
+from ludus.sources import DESCRIPTION, real_path
 from ludus.spec import GameSpec, split_identity
 from ludus.web.settings import RULES_LIMIT, WebSettings
 from ludus.web.turns import Turns
@@ -353,7 +353,7 @@ def _built_in(name: str) -> Entry:
 
 def _own_file(file: str) -> Entry:
     """A file from the command line: a Python file is run here, because the user has named it."""
-    path = Path(file).expanduser().resolve()
+    path = real_path(file)
     key = f"file:{path.name}"
     if file.endswith(DESCRIPTION):
         return _rule_sheet(path, key, "file")
