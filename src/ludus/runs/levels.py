@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import json
+import math
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -27,7 +28,7 @@ class Level(NamedTuple):
 
 
 class Rating(NamedTuple):
-    """A rating with its 95 % interval; `random` has 500."""
+    """A rating with its 95 % interval; `random` has 500. The file has null for an infinite bound."""
 
     rating: float
     low: float
@@ -59,7 +60,10 @@ def ratings_of(file: Path) -> dict[str, Rating]:
     entry = _entry(file)
     if entry is None or entry["weights"] != digest_of(file):
         return {}
-    return {name: Rating(*each) for name, each in entry["ratings"].items()}
+    return {
+        name: Rating(rating, -math.inf if low is None else low, math.inf if high is None else high)
+        for name, (rating, low, high) in entry["ratings"].items()
+    }
 
 
 def _entry(file: Path) -> dict[str, Any] | None:
