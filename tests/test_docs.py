@@ -34,7 +34,7 @@ def guide(tmp_path_factory):
 def test_the_guide_has_a_game(guide):
     folder, blocks = guide
     assert (folder / "chomp.py").exists()
-    assert sum("run" in block[1] for block in blocks) == 6
+    assert sum("run" in block[1] for block in blocks) == 9
     game = ludus.make(str(folder / "chomp.py"), rows=2, columns=2)
     assert str(game.start()) == " 2 # #\n 1 # #\n   a b"
     with pytest.raises(ludus.LudusError, match="character 3"):

@@ -59,6 +59,11 @@ def test_the_wheel_and_the_sources_hold_every_file(built):
         assert f"Provides-Extra: {extra}\n" in described
 
 
+def without_sources():
+    """The environment variables without PYTHONPATH: with the sources on it, pip finds Ludus installed already."""
+    return {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+
+
 def lock(folder):
     """Take away the right to write into a folder and all that it holds."""
     for path in [folder, *folder.rglob("*")]:
@@ -83,7 +88,7 @@ def installed(built, tmp_path):
     scripts = home / ("Scripts" if os.name == "nt" else "bin")
     (wheel,) = built.glob("*.whl")
     command = [sys.executable, "-m", "pip", "--python", str(home), "install", "--no-deps", "--no-index", str(wheel)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, env=without_sources())
     assert done.returncode == 0, done.stderr
     (site,) = (folder.parent for folder in home.rglob("ludus") if (folder / "__init__.py").is_file())
     (site / "libraries.pth").write_text(sysconfig.get_path("purelib"))  # of which Python runs no .pth file
@@ -97,8 +102,7 @@ def test_the_installed_package_works_outside_the_repository_and_writes_nothing_i
     before = files_in(site / "ludus")
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
-    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
-    options = {"cwd": elsewhere, "env": environment, "text": True}
+    options = {"cwd": elsewhere, "env": without_sources(), "text": True}
 
     def run(*words):
         done = subprocess.run([scripts / words[0], *words[1:]], capture_output=True, timeout=1200, **options)

@@ -14,9 +14,9 @@ class CompileEvent:
     what: str
     """The title of the game that is compiled."""
     functions: int
-    """The number of functions so far."""
+    """The number of functions so far, of all kernels for this game."""
     seconds: float
-    """The time since it began."""
+    """The time that they took so far."""
 
 
 class CompileStarted(CompileEvent):

@@ -32,7 +32,7 @@ from typing import Any
 from ludus.errors import BadPosition, ChangedRules, LudusError, UnknownGame, Unsuitable, Untrusted, describe_error
 from ludus.game import Game, game_classes, source_of
 from ludus.position import Position
-from ludus.sources import DESCRIPTION, Source, may_be_helper, read_source
+from ludus.sources import DESCRIPTION, Source, may_be_helper, read_source, real_path
 from ludus.spec import GameSpec, shortened, split_identity
 
 BRIDGES = {"gdl": "ludus.gdl.game", "openspiel": "ludus.openspiel"}
@@ -70,7 +70,7 @@ def remake(spec: GameSpec, trust: bool = False, strict: bool = False) -> Game:
     if runs_code(spec) and not trust:
         raise Untrusted(f"{spec.source} is Python code ({describe_source(read_source(Path(spec.source)))})")
     if has_file(spec):
-        spec = GameSpec(str(Path(spec.source).expanduser().resolve()), spec.options, spec.digest)
+        spec = GameSpec(str(real_path(spec.source)), spec.options, spec.digest)
     game = make(spec.source, **spec.options)
     if spec.digest and game.digest != spec.digest:
         changed = f"{spec.source} has changed: its rules are {game.digest} now and were {spec.digest}"
@@ -171,7 +171,7 @@ def game_class(name: str) -> type[Game]:
 
 def _load_file(path: Path) -> Any:
     """The module in a file, run once for each content of the file and of its helpers."""
-    path = path.expanduser().resolve()
+    path = real_path(path)
     source = read_source(path)
     # One module for each path and content: an edited file is loaded anew, and its stale code left alone.
     content = hashlib.sha256(bytes(path) + source.files[path.name]).hexdigest()

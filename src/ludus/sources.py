@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import ast
 import hashlib
+import os
 import re
 import sys
 from collections.abc import Iterable, Iterator
@@ -81,11 +82,16 @@ class Source:
             path.write_bytes(content)
 
 
+def real_path(path: str | Path) -> Path:
+    """A user's path without links and without ~. Before Python 3.13, Path.resolve raises for links in a circle."""
+    return Path(os.path.realpath(Path(path).expanduser()))
+
+
 def read_source(path: Path, loaded: Iterable[str] = ()) -> Source:
     """The source of the game in a file. `loaded` adds helper files, such as those imported by computed names."""
-    path = path.expanduser().resolve()
+    path = real_path(path)
     pending = [path]
-    pending += [file for each in loaded if (file := Path(each).resolve()).is_relative_to(path.parent)]
+    pending += [file for each in loaded if (file := real_path(each)).is_relative_to(path.parent)]
     files: dict[str, bytes] = {}
     while pending:
         file = pending.pop(0)

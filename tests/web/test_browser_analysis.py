@@ -2,10 +2,9 @@
 
 import pytest
 
-pytestmark = pytest.mark.browser
+from tests.web.browsing import COMPILING
 
-COMPILING = 240_000
-"""Milliseconds to wait for the first result of a search, which may have to be compiled."""
+pytestmark = pytest.mark.browser
 
 
 def start_analysis(table, agent="uct"):

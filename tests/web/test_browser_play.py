@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from tests.web.browsing import OTHERS_HAVE_MOVED, short_game
+from tests.web.browsing import COMPILING, OTHERS_HAVE_MOVED, short_game
 
 pytestmark = pytest.mark.browser
 
@@ -54,6 +54,7 @@ def test_a_game_of_a_users_own_file_has_its_board(table):
 
 def test_a_described_game_is_played_on_the_grid_that_its_rules_show(table):
     table.open("gdl:tictactoe")
+    table.page.wait_for_selector(".table [data-cell]", timeout=COMPILING)  # the reasoner plays until it is compiled
     assert table.page.locator(".table [data-cell]").count() == 9
     table.play_all(["(mark 1 1)", "(mark 2 1)", "(mark 1 2)", "(mark 2 2)", "(mark 1 3)"])
 

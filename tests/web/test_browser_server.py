@@ -15,7 +15,7 @@ from tests.web.serving import QUICK, running, wait_for
 
 pytestmark = pytest.mark.browser
 
-PATIENCE = 120_000
+PATIENCE = 240_000
 """Milliseconds to wait for a training."""
 
 

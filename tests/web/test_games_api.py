@@ -354,18 +354,40 @@ def test_a_trained_player_is_offered_where_one_comes_with_ludus(client):
     assert client.get(f"/api/games/{client.new_game(game='tictactoe')}").json()["trained"]
 
 
-def test_people_play_by_the_reasoner_while_rules_are_compiled_and_agents_wait(client, server):
+def slowed(server, key):
+    """Add a game in GDL to the catalogue as `rules:slow KEY`; its rules wait for the event that is returned."""
     catalogue, ready = server.app.state.server.catalogue, threading.Event()
-    entry = catalogue.entry("gdl:tictactoe")
+    entry = catalogue.entry(key)
 
     def make(**options):
         assert options.get("reasoner") or ready.wait(60)
         return entry.make(**options)
 
-    catalogue._add(dataclasses.replace(entry, key="rules:slow", source="rules", make=make))
+    catalogue._add(dataclasses.replace(entry, key=f"rules:slow {key}", source="rules", make=make))
+    return ready
+
+
+def test_a_hidden_move_stays_when_the_rules_are_ready(client, server):
+    ready = slowed(server, "gdl:babel")
+    id = client.new_game(game="rules:slow gdl:babel", seats=["human", "human", "random"])
+    with client.open(id) as socket:
+        state = socket.state()
+        socket.send(type="play", move=state["moves"][0]["move"], player=0)
+        assert socket.state(lambda state: state["hidden"] == [0])["ply"] == 0
+        ready.set()
+        state = socket.state(lambda state: state["hidden"] == [0, 2])
+        socket.send(type="play", move=state["moves"][0]["move"], player=1)
+        assert socket.state(lambda state: state["ply"] == 1)
+
+
+def test_people_play_by_the_reasoner_while_rules_are_compiled_and_agents_wait(client, server):
+    ready = slowed(server, "gdl:tictactoe")
     for wrong in ("nonsense", "zero"):  # no player for it comes with Ludus
-        assert client.post("/api/games", {"game": "rules:slow", "seats": ["human", wrong]}).status_code == 400
-    id = client.new_game(game="rules:slow", seats=["human", "random"])
+        assert (
+            client.post("/api/games", {"game": "rules:slow gdl:tictactoe", "seats": ["human", wrong]}).status_code
+            == 400
+        )
+    id = client.new_game(game="rules:slow gdl:tictactoe", seats=["human", "random"])
     with client.open(id) as socket:
         state = socket.state()
         assert state["view"]["board"]["cells"] == []  # the reasoner shows facts

@@ -157,6 +157,12 @@ class Session:
             return sorted(self._moves.hidden)
 
     @property
+    def hidden_moves(self) -> dict[int, str]:
+        """Their moves in notation, which `record` leaves out and no front end may show."""
+        with self._lock:
+            return {player: choice.move for player, (choice, _) in self._moves.hidden.items()}
+
+    @property
     def draw_offers(self) -> list[int]:
         """The players who offer a draw."""
         with self._lock:

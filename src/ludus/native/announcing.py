@@ -18,13 +18,15 @@ PATIENCE = 0.4
 
 
 class Reporter(event.Listener):
-    """Counts the functions that one call of a kernel makes Numba compile. Numba compiles one kernel at a time."""
+    """Counts the functions that Numba compiles for each game. Numba compiles one kernel at a time."""
 
     def __init__(self) -> None:
         self.depth = self.functions = 0
         self.began = 0.0
         self.what = ""
         self.started = False
+        self.earlier: dict[str, tuple[int, float]] = {}
+        """Functions and seconds of the kernels that are compiled already, by game."""
 
     def on_start(self, started: Any) -> None:
         self.depth += 1
@@ -40,11 +42,15 @@ class Reporter(event.Listener):
 
     def on_end(self, ended: Any) -> None:
         self.depth -= 1
-        if self.depth == 0 and self.started:
-            report(CompileEnded(*self._facts()))
+        if self.depth == 0:
+            facts = self._facts()
+            self.earlier[self.what] = facts[1:]
+            if self.started:
+                report(CompileEnded(*facts))
 
     def _facts(self) -> tuple[str, int, float]:
-        return self.what, self.functions, time.perf_counter() - self.began
+        functions, seconds = self.earlier.get(self.what, (0, 0.0))
+        return self.what, functions + self.functions, seconds + time.perf_counter() - self.began
 
 
 def _game_in(kinds: Any) -> str:

@@ -1,4 +1,4 @@
-"""The cache of one kernel: machine code by the types of its arguments and by the digests of its sources."""
+"""The caches of kernels and of the functions that they call, by types of arguments and by digests of sources."""
 
 from __future__ import annotations
 
@@ -12,7 +12,15 @@ import numpy as np
 
 from ludus.native import store
 from ludus.native.digests import digest_of_function
-from ludus.native.internals import NullCache, belongs_to_process, dumps, from_parts, machine_of, to_parts
+from ludus.native.internals import (
+    NullCache,
+    belongs_to_process,
+    dumps,
+    from_parts,
+    inherited_options,
+    machine_of,
+    to_parts,
+)
 
 
 class KernelCache(NullCache):
@@ -54,9 +62,30 @@ class KernelCache(NullCache):
             return None
         function = self.function
         key = (
-            *(function.__module__, function.__qualname__, function.__code__.co_firstlineno, self._source),
+            *self._names(),
             *(np.__version__, machine_of(context)),
             [(str(kind), getattr(kind, "fields", None)) for kind in sig],
         )
         short = re.sub(r"[^\w.]", "", f"{function.__module__.rpartition('.')[2]}.{function.__qualname__}")[:60]
         return f"{short}-{hashlib.sha256(repr(key).encode()).hexdigest()[:40]}.code"
+
+    def _names(self) -> tuple[Any, ...]:
+        """What tells this function from all others."""
+        function = self.function
+        return function.__module__, function.__qualname__, function.__code__.co_firstlineno, self._source
+
+
+class InnerCache(KernelCache):
+    """The cache of a function that only compiled code calls. Its LLVM code is kept, and linked into its callers.
+
+    So the functions of a game are compiled once for all commands, whose kernels differ.
+    """
+
+    def __init__(self, function: FunctionType, source: str | None = None):
+        """`source` is a digest of all that the function is made from; by default it is found."""
+        super().__init__(function)
+        self._given = self._source = source
+
+    def _names(self) -> tuple[Any, ...]:
+        names = super()._names() if self._given is None else (self.function.__qualname__, self._given)
+        return "inner", *names, inherited_options()

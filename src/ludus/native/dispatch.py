@@ -1,14 +1,15 @@
 """The generic functions of ludus.rules in compiled code.
 
-Each is an overload that hands over to the compiled function of the game whose rules are its first argument.
+A call of one becomes a call of the compiled function of the game whose rules are its first argument.
 """
 
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from numba import types
 from numba.core.errors import NumbaError
-from numba.extending import overload
+from numba.extending import lower_builtin, type_callable
 
 from ludus import rules
 from ludus.native.digests import PACKAGE
@@ -42,6 +43,7 @@ _DEFAULTS = {
 }
 
 
+@cache
 def find(first: Any, name: str, *others: Any) -> Any:
     """The compiled function `name` for the rules of Numba type `first`, or None; `others`: types of its arguments."""
     if not isinstance(first, RulesType):
@@ -72,20 +74,41 @@ def _is_lean(first: RulesType, name: str, others: tuple[Any, ...]) -> bool:
     return True
 
 
+def _widened(kind: Any) -> Any:
+    """One type for all whole numbers, so that a function is compiled only once for players and actions of any size."""
+    return types.intp if isinstance(kind, types.Integer) else types.unliteral(kind)
+
+
 def overload_generic(name: str, parameters: str) -> None:
-    """Let compiled code call the generic function `name`."""
-    made: dict[str, Any] = {"find": find}
-    exec(
-        f"def typed({parameters}):\n"
-        f"    target = find({parameters.replace(',', f', {name!r},', 1)})\n"
-        f"    if target is None:\n"
-        f"        return None\n"
-        f"    def {name}({parameters}):\n"
-        f"        return target({parameters})\n"
-        f"    return {name}\n",
-        made,
-    )
-    overload(rules.GENERIC[name])(made["typed"])
+    """Let compiled code call the generic function `name`.
+
+    A call becomes a call of the game's function. Numba's `overload` would compile a function in between, once more for
+    each set of options of its callers.
+    """
+
+    def call(context: Any, *arguments: Any) -> Any:
+        """The game's function as an object of Numba and the call's signature; None if the game has none."""
+        target = find(arguments[0], name, *arguments[1:])
+        if target is None:
+            return None
+        dispatcher = types.Dispatcher(target)
+        return dispatcher, dispatcher.get_call_type(context, tuple(map(_widened, arguments)), {})
+
+    def return_type(context: Any, *arguments: Any) -> Any:
+        found = call(context, *arguments)
+        return None if found is None else found[1].return_type
+
+    @lower_builtin(rules.GENERIC[name], types.VarArg(types.Any))
+    def lower(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+        dispatcher, wanted = call(context.typing_context, *signature.args)
+        function = context.get_function(dispatcher, wanted)
+        context.add_linking_libs(getattr(function, "libs", ()))
+        given = zip(values, signature.args, wanted.args, strict=True)
+        return function(builder, [context.cast(builder, *each) for each in given])
+
+    made: dict[str, Any] = {"return_type": return_type}
+    exec(f"def typed(context):\n    return lambda {parameters}: return_type(context, {parameters})\n", made)
+    type_callable(rules.GENERIC[name])(made["typed"])
 
 
 for _name, _parameters in rules.SIGNATURES.items():

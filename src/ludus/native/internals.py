@@ -14,9 +14,11 @@ from typing import Any
 from numba import types
 from numba.core import config
 from numba.core.caching import NullCache
+from numba.core.codegen import RuntimeLinker
 from numba.core.compiler import CompileResult
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.serialize import dumps
+from numba.core.targetconfig import ConfigStack
 
 __all__ = ["NullCache", "dumps", "global_compiler_lock"]
 
@@ -62,7 +64,15 @@ def belongs_to_process(result: Any) -> bool:
     It holds addresses of this one. Or functions call each other in a circle, or one calls itself with other types: they
     are linked through pointers that Numba sets when it compiles, and does not set when it loads.
     """
-    return result.library.has_dynamic_globals or ".numba.unresolved$" in result.library.get_llvm_str()
+    names = (variable.name for variable in result.library._final_module.global_variables)
+    return result.library.has_dynamic_globals or any(name.startswith(RuntimeLinker.PREFIX) for name in names)
+
+
+def inherited_options() -> tuple[Any, ...]:
+    """Whatever the next function takes over from the options of the function that is being compiled, its caller."""
+    caller: Any = ConfigStack.top_or_none()
+    inlined = caller is not None and caller.is_set("forceinline") and caller.forceinline
+    return inlined, config.LOOP_VECTORIZE, config.SLP_VECTORIZE
 
 
 def allocates(result: Any) -> bool:

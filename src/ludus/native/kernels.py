@@ -4,7 +4,7 @@ from typing import Any
 
 import numba
 
-from ludus.native.caching import KernelCache
+from ludus.native.caching import InnerCache, KernelCache
 from ludus.native.internals import WITHOUT_RUNTIME, WITHOUT_WRAPPERS, use_cache
 
 OPTIONS: dict[str, Any] = {"error_model": "numpy", "nogil": True, **WITHOUT_RUNTIME}
@@ -26,7 +26,9 @@ def kernel(function: Any) -> Any:
 
 def part(function: Any) -> Any:
     """Compile a function that only kernels call, into each of them."""
-    return numba.njit(function, forceinline=True, **INNER)
+    made = numba.njit(function, forceinline=True, **INNER)
+    use_cache(made, InnerCache(function))
+    return made
 
 
 def compiled(function: Any) -> Any:

@@ -9,7 +9,9 @@ from typing import Any
 import numba
 
 from ludus import rules
+from ludus.native.caching import InnerCache
 from ludus.native.digests import home_of, source_homes
+from ludus.native.internals import use_cache
 from ludus.native.kernels import OPTIONS
 
 
@@ -41,6 +43,8 @@ def compile_namespace(names: dict[str, Any], files: set[str], options: dict[str,
                 inline = names.get("INLINE", False) and name not in rules.GENERIC
                 chosen = {**options, "forceinline": True} if inline else options
                 space[name] = numba.njit(renamed(name, value, space), **chosen)
+                if digest:
+                    use_cache(space[name], InnerCache(space[name].py_func, f"{digest} {sorted(chosen.items())}"))
             else:
                 home = copy(value.__globals__)
                 space[name] = next((home[key] for key, found in value.__globals__.items() if found is value), value)

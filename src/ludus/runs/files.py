@@ -40,7 +40,7 @@ def write_whole(path: Path, write: Callable[[Path], None]) -> None:
 def check_writable(folder: Path) -> None:
     """Raise BadRun unless a folder, which need not exist, can be made and written to. Nothing is left there."""
     place = folder.absolute()
-    while not place.exists() and place != place.parent:
+    while not os.path.lexists(place) and place != place.parent:  # a link to nowhere is there, and cannot be written
         place = place.parent
     try:
         with tempfile.TemporaryDirectory(prefix=".ludus-", dir=place):

@@ -40,16 +40,21 @@ class CheckView:
     def __enter__(self) -> CheckView:
         if self.console.is_terminal:
             self.status = self.opened.enter_context(self.console.status(self.text))
-            self.opened.enter_context(compiling_into(self._show))
+            self.opened.enter_context(compiling_into(self._show_compiling))
         return self
 
     def __exit__(self, *failure: object) -> None:
         self.opened.close()
 
-    def _show(self, text: str | None) -> None:
-        """Show a text in the status line, if there is one; by default what is checked."""
+    def _show_compiling(self, text: str | None) -> None:
+        """Show what is compiled, until the next event: kernels follow each other, and the line would flicker."""
+        if text is not None:
+            self._show(text)
+
+    def _show(self, text: str) -> None:
+        """Show a text in the status line, if there is one."""
         if self.status is not None:
-            self.status.update(text or self.text)
+            self.status.update(text)
 
     def __call__(self, event: CheckEvent) -> None:
         if isinstance(event, FirstVerdict):
@@ -61,7 +66,7 @@ class CheckView:
             self.text = "Checking the machine code"
         elif isinstance(event, Checking):
             self.text = f"Checking: {event.what}" + (f", {event.done} of {event.total}" if event.total > 1 else "")
-        self._show(None)
+        self._show(self.text)
 
 
 def show_check(game: Game | str, games: int, seed: int) -> bool:

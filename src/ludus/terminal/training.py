@@ -9,6 +9,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rich.console import Group
 from rich.live import Live
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
@@ -138,9 +139,14 @@ class TrainingView:
             columns = SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn()
             self.status = self.opened.enter_context(Progress(*columns, console=self.console, transient=True))
             self.task = self.status.add_task(text, total=None)
-            self.opened.enter_context(compiling_into(lambda compiled: self._update(compiled or self.text)))
+            self.opened.enter_context(compiling_into(self._show_compiling))
         self.text = text
         self._update(text)
+
+    def _show_compiling(self, text: str | None) -> None:
+        """Show what is compiled, until the next status: kernels follow each other, and the line would flicker."""
+        if text is not None:
+            self._update(text)
 
     def _update(self, text: str) -> None:
         if self.status is not None:
@@ -154,12 +160,18 @@ class TrainingView:
         if self.live is None:
             self._close()
             self.live = self.opened.enter_context(Live(console=self.console, refresh_per_second=4, transient=False))
-        self.live.update(make_table(event.report, event.seconds_left, self.outcomes_kept))
+            self.opened.enter_context(compiling_into(self._show_table))
+        self._show_table()
 
     def _show_evaluation(self, event: Evaluated) -> None:
         self.outcomes_kept = event.outcomes_kept
+        self._show_table()
+
+    def _show_table(self, compiling: str | None = None) -> None:
+        """Show the latest iteration, and below it what is compiled."""
         if self.live is not None and self.report is not None:
-            self.live.update(make_table(self.report, self.left, self.outcomes_kept))
+            table = make_table(self.report, self.left, self.outcomes_kept)
+            self.live.update(Group(table, compiling) if compiling else table)
 
 
 def show_plan(event: Planned) -> None:

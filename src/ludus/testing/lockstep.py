@@ -270,8 +270,10 @@ class Lockstep:
     def seen_as(self, view: str) -> Iterator[None]:
         """Within this block, messages describe the position as `view`."""
         self.view, before = view, self.view
-        yield
-        self.view = before
+        try:
+            yield
+        finally:
+            self.view = before
 
     @contextmanager
     def blame(self, name: str, way: Way, hint: str = "", allowed: type[Exception] | tuple[()] = ()) -> Iterator[None]:

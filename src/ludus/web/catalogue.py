@@ -33,7 +33,7 @@ from ludus.runs.description import read_description
 from ludus.runs.files import BadRun, write_bytes, write_whole
 from ludus.runs.levels import COUNT
 from ludus.runs.players import Pack, shipped_players
-from ludus.sources import DESCRIPTION, read_source
+from ludus.sources import DESCRIPTION, read_source, real_path
 from ludus.spec import GameSpec
 from ludus.web.settings import QUERY_SECONDS, RULES_LIMIT, WebSettings
 from ludus.web.turns import Turns
@@ -427,7 +427,7 @@ def _built_in(name: str) -> Entry:
 
 def _own_file(file: str) -> Entry:
     """A file from the command line: a Python file is run here, because the user has named it."""
-    path = Path(file).expanduser().resolve()
+    path = real_path(file)
     key = f"file:{path.name}"
     if file.endswith(DESCRIPTION):
         return _rule_sheet(path, key, "file")

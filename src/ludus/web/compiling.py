@@ -47,7 +47,7 @@ class CompileStatus:
 
 
 def titles_of(game: Game) -> list[str]:
-    """The titles by which events name a game that is compiled: games in GDL, and in ordinary Python, share code."""
+    """The titles by which events name a game: those in GDL share their code, and those in ordinary Python do."""
     titles = [game.title]
     titles += [gdl_rules.TITLE] * isinstance(game, DescribedGame)
     titles += [python_rules.TITLE] * isinstance(game, PythonGame)

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 MOMENT = 1.0
 """Seconds to wait for a game before people begin by the reasoner."""
 THREADS = 4
+"""Number of games that are made at once; the catalogue grounds one of them at a time."""
 
 
 class Making:
@@ -30,6 +31,11 @@ class Making:
 
     def __init__(self, catalogue: Catalogue, key: str, game: Game, final: Future[Game] | None = None):
         self.catalogue, self.key, self.game, self._final = catalogue, key, game, final
+
+    @property
+    def is_pending(self) -> bool:
+        """True if the final game is still to come."""
+        return self._final is not None
 
     def is_late(self, name: str) -> bool:
         """True for an agent that is made when it is first needed; BadAgent for a name that means nothing.

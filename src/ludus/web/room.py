@@ -322,11 +322,13 @@ class Room:
                 raise Cancelled
 
     def switch_to(self, game: Game, make_agent: MakeAgent, is_late: Callable[[str], bool]) -> None:
-        """Go on with the final game. Moves that are hidden until all have moved must be chosen again."""
+        """Go on with the final game, also with moves that are hidden until all have moved."""
         with self._acting:
             before = self.session
             if before.game is not game:
                 self.session = Session.from_record(before.record(), game, make_agent=make_agent, is_late=is_late)
+                for player, move in before.hidden_moves.items():
+                    self.session.play(move, player)
                 if before.running:
                     self.session.resume()
             self._ready.set()

@@ -24,7 +24,7 @@ from ludus.errors import BadOption, LudusError
 from ludus.runs.files import write_bytes, write_whole
 from ludus.spec import GameSpec
 from ludus.web.catalogue import Catalogue
-from ludus.web.making import Makers
+from ludus.web.making import Makers, Making
 from ludus.web.memory import TreeMemory
 from ludus.web.room import OPEN, Refused, Room
 from ludus.web.settings import GAMES_LIMIT
@@ -131,13 +131,15 @@ class Rooms:
         with self._lock:
             room = self._rooms.get(id)
         if room is None:
-            loaded = self._load(id)
+            loaded, making = self._load(id)
             with self._lock:
                 room = self._rooms.setdefault(id, loaded)
+            if room is loaded:  # another thread may have read it meanwhile
+                making.finish(room)
         room.updated = max(room.updated, time.time() - IDLE / 2)  # it is about to be used
         return room
 
-    def _load(self, id: str) -> Room:
+    def _load(self, id: str) -> tuple[Room, Making]:
         path = self._path(id)
         if not path.is_file():
             raise NotThere("there is no such game: it may have been deleted")
@@ -158,8 +160,9 @@ class Rooms:
         trained = self.catalogue.has_player_for(key, making.game)
         room = Room(id, key, session, self.memory, claims, self._changed, trained, clocks_ran)
         room.updated = path.stat().st_mtime
-        making.finish(room)
-        return room
+        if making.is_pending:
+            room.await_rules()
+        return room, making
 
     def delete(self, id: str, browser: str) -> None:
         """Remove a game of a browser, in memory and on disk."""
@@ -259,7 +262,7 @@ class Rooms:
         try:
             text = json.dumps(data)
             with self._writing:
-                if id in self._rooms:  # it may have been deleted
+                if self._rooms.get(id) is room:  # it may have been deleted
                     write_whole(self._path(id), partial(write_bytes, content=text))
         except LudusError as error:  # a full disk: people play on, and know it
             room.tell({"type": "error", "message": f"this game cannot be kept: {error}"})
