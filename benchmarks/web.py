@@ -1,4 +1,7 @@
-"""The load test of the web server: python -m benchmarks.web [--games 50] [--seconds 30] [--agent uct:2s]
+"""The load test of the web server, and the viewer of its trees.
+
+    python -m benchmarks.web [--games 50] [--seconds 30] [--agent uct:2s]
+    python -m benchmarks.web --tree 1000000      opens nodes of a tree of this size in Chromium
 
 Starts `ludus web` in a process of its own and plays many games at once over WebSockets, each a person against an agent.
 The person moves as soon as the agent has moved, so nearly all agents think all the time. A click is a move of the
@@ -12,6 +15,7 @@ import os
 import random
 import re
 import secrets
+import shutil
 import statistics
 import subprocess
 import sys
@@ -96,21 +100,93 @@ async def measure(address: str, games: int, seconds: float, agent: str) -> Load:
     return load
 
 
+OPEN_NODES = """async (count) => {
+  const times = [];
+  const frame = () => new Promise((resolve) => requestAnimationFrame(resolve));
+  const rows = () => [...document.querySelectorAll(".tree-rows .tree-row")];
+  for (let opened = 0; opened < count; opened++) {
+    const closed = rows().filter((row) => row.getAttribute("aria-expanded") === "false");
+    const row = closed[opened % Math.min(3, closed.length)];
+    if (!row) break;
+    const key = row.dataset.path;
+    const began = performance.now();
+    row.querySelector(".twist").click();
+    for (let next = null; next === null || !next.dataset.path.startsWith(key + "\\n"); ) {
+      await frame();
+      next = rows().find((each) => each.dataset.path === key)?.nextElementSibling ?? null;
+    }
+    await frame();
+    times.push(performance.now() - began);
+    const grid = document.querySelector(".tree-grid");
+    grid.scrollTop = rows().find((each) => each.dataset.path === key).getAttribute("aria-rowindex") * 34 - 80;
+    await frame();
+    await frame();
+  }
+  return times;
+}"""
+TREE_AGENT = "uct:memory=1GB"
+
+
+def open_nodes(report: Table, address: str, nodes: int, count: int = 60) -> None:
+    """Let Chromium open nodes of a tree, while it is searched and after that."""
+    from playwright.sync_api import sync_playwright
+
+    flags = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-sync", "--no-first-run"]
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=flags)
+        page = browser.new_page(viewport={"width": 1280, "height": 900})
+        page.set_default_timeout(300_000)
+        page.goto(f"{address}/#/analyse")
+        page.select_option("select[name=game]", "connect4")
+        page.click("form button[type=submit]")
+        agents = page.get_by_label("Agent that analyses")
+        agents.locator("option").first.wait_for(state="attached")
+        agents.evaluate("(select, name) => select.append(new Option(name, name, true, true))", TREE_AGENT)
+        page.get_by_role("button", name="Analyse", exact=True).click()
+        page.wait_for_selector(".analysis-bars tr.best")
+        page.get_by_role("tab", name="Tree").click()
+        size = 0
+        while size < nodes:
+            page.get_by_role("button", name="Read the tree").click()
+            page.wait_for_timeout(1000)
+            size = int(page.evaluate("document.querySelector('.tree').dataset.size"))
+        for when in ("while it is searched", "when the search has ended"):
+            if when != "while it is searched":
+                page.get_by_role("tab", name="Analysis").click()
+                page.get_by_role("button", name="Stop analysis").click()
+                page.get_by_role("tab", name="Tree").click()
+                page.wait_for_timeout(1000)
+            page.get_by_role("button", name="Read the tree").click()
+            page.wait_for_timeout(500)
+            size = int(page.evaluate("document.querySelector('.tree').dataset.size"))
+            times = sorted(page.evaluate(OPEN_NODES, count))
+            told = f"a node of a tree of {size:,} nodes is opened {when}"
+            report(f"{told}, median of {len(times)}", f"{statistics.median(times):.0f} ms")
+            report(f"{told}, 95th percentile", f"{times[int(0.95 * len(times))]:.0f} ms", "", f"{GOAL:.0f} ms")
+        browser.close()
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--games", type=int, default=50)
     parser.add_argument("--seconds", type=float, default=30.0)
     parser.add_argument("--agent", default="uct:2s")
+    parser.add_argument("--tree", type=int, default=0, metavar="NODES")
     given = parser.parse_args()
     report = Table()
     with tempfile.TemporaryDirectory() as folder:
         command = [sys.executable, "-m", "ludus.cli", "web", "--port", "0", "--no-browser", "--games", folder]
+        command += ["--memory", "8GB"] if given.tree else []
         environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as server:
             try:
                 assert server.stdout is not None
                 found = re.search(r"http://\S+?(?=/\s)", server.stdout.readline())
                 assert found is not None
+                if given.tree:
+                    open_nodes(report, found[0], given.tree)
+                    report.finish(f"python -m benchmarks.web --tree {given.tree}")
+                    return
                 load = asyncio.run(measure(found[0], given.games, given.seconds, given.agent))
                 status = Path(f"/proc/{server.pid}/status")
                 peak = re.search(r"VmHWM:\s+(\d+)", status.read_text()) if status.exists() else None

@@ -3,6 +3,7 @@
 import copy
 import json
 import pickle
+import threading
 from pathlib import Path
 
 import numpy as np
@@ -369,3 +370,25 @@ def test_the_seed_matters_only_to_random_set_ups():
 def test_positions_are_made_from_states():
     game = ludus.make("connect4")
     assert Position(game, game.start().play("d").states.copy()).text == "7/7/7/7/7/3x3"
+
+
+def test_a_position_that_is_being_compiled_does_not_hold_up_others():
+    slow, quick, began, end = ludus.make("tictactoe"), ludus.make("tictactoe"), threading.Event(), threading.Event()
+    run = slow.run
+
+    def compile_first(*arguments):
+        began.set()
+        assert end.wait(60)
+        return run(*arguments)
+
+    slow.run = compile_first
+    thread = threading.Thread(target=lambda: slow.start().is_over)
+    thread.start()
+    assert began.wait(60)
+    seen = []
+    other = threading.Thread(target=lambda: seen.append(len(quick.start().moves)))
+    other.start()
+    other.join(10)
+    end.set()
+    thread.join()
+    assert seen == [9]

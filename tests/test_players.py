@@ -8,11 +8,12 @@ from safetensors.numpy import save_file
 
 import ludus
 from ludus.agents.identity import identify
-from ludus.agents.zero import LEVELS, default_opponent
+from ludus.agents.zero import default_opponent
 from ludus.cli import main
 from ludus.errors import BadAgent
 from ludus.runs import players
 from ludus.runs.files import BadRun
+from ludus.runs.levels import COUNT, USUAL, levels_of, ratings_of
 from ludus.runs.players import find_player, pack_player, read_pack, shipped_players
 
 SETTINGS = {"blocks": 1, "width": 8, "simulations": 8, "iteration_rows": 128}
@@ -60,7 +61,6 @@ def test_identities_of_a_pack_and_of_levels_differ(pack):
     assert len({each.text for each in identities}) == len({each.label for each in identities}) == 4
     for each in identities:
         assert identify(each.name, TICTACTOE) == each
-    assert identities[0] == identify(f"zero:{pack.file}:level=5", TICTACTOE)
 
 
 def test_the_player_that_comes_with_ludus_is_the_default(pack, monkeypatch, capsys):
@@ -80,10 +80,15 @@ def test_levels_have_budgets_of_their_own_and_draw_their_moves(pack):
     for seed in range(30):
         agent.new_game(seed)
         choice = agent.choose(TICTACTOE.start())
-        assert choice.simulations == LEVELS[1].simulations
+        assert choice.simulations == USUAL[0].simulations
         moves.add(choice.move)
     assert len(moves) > 3
-    for wrong, why in {"level=6": "from 1 to 5", "level=x": "from 1 to 5", "100:level=2": "not both"}.items():
+    for wrong, why in {
+        "level=9": "from 1 to 8",
+        "level=x": "from 1 to 8",
+        "100:level=2": "not both",
+        "level=2:temperature=1": "not both",
+    }.items():
         with pytest.raises(BadAgent, match=why):
             ludus.make_agent(f"zero:{pack.file}:{wrong}", TICTACTOE)
 
@@ -122,3 +127,18 @@ def test_the_players_that_come_with_ludus_can_be_read_and_are_small():
         assert sum(weight.numel() for weight in network.parameters()) > 0
         assert json.dumps(facts)
         assert facts["note"]
+
+
+def test_levels_rise_to_full_strength_and_ratings_are_those_of_the_weights_that_ship(pack):
+    assert levels_of(pack.file) == USUAL
+    assert ratings_of(pack.file) == {}
+    for each in shipped_players():
+        levels, ratings = levels_of(each.file), ratings_of(each.file)
+        assert len(levels) == COUNT
+        assert levels[-1] == USUAL[-1]
+        assert [level.simulations for level in levels] == sorted(level.simulations for level in levels)
+        assert [level.temperature for level in levels] == sorted((level.temperature for level in levels), reverse=True)
+        if ratings:
+            assert ratings["random"].rating == 500
+            assert f"level {COUNT}" in ratings
+            assert all(each.low <= each.rating <= each.high for each in ratings.values())

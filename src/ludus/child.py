@@ -162,6 +162,23 @@ class Child:
             self.lifeline = None
 
 
+def end_with_parent(lifeline: int) -> None:
+    """End this process when its parent has ended, which closes the other end of a pipe. Does nothing on Windows.
+
+    The kernel then sends SIGIO, so that this works also while foreign code does not let other threads run. The signal
+    goes to the process group as well if this process leads one: programs that an agent has started end with it.
+    """
+    try:
+        import fcntl
+    except ImportError:
+        return
+    signal.signal(signal.SIGIO, signal.SIG_DFL)
+    pid = os.getpid()
+    with contextlib.suppress(OSError):  # not every system has it for pipes
+        fcntl.fcntl(lifeline, fcntl.F_SETOWN, -pid if os.getpgrp() == pid else pid)
+        fcntl.fcntl(lifeline, fcntl.F_SETFL, fcntl.fcntl(lifeline, fcntl.F_GETFL) | os.O_ASYNC)
+
+
 def _has_ended(pid: int) -> bool:
     """True if a child process has ended and its exit code was not fetched; False also where the system cannot tell."""
     if not hasattr(os, "waitid"):

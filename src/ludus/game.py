@@ -107,6 +107,9 @@ class Game:
     # Set in setup(), since they may depend on the options.
     state: np.dtype | tuple[type, int]
     """The dtype of a state's record; or (integer type, length) for a plain row of integers."""
+    scratch: int = 0
+    """If states are rows of integers: how many more of these, at first 0, a search keeps behind a state that it plays
+    on. The functions of the rules may use them to remember what they have worked out."""
     actions: int
     """Action ids are 0 .. actions - 1."""
     most_legal: int
@@ -147,6 +150,14 @@ class Game:
         self.setup()
 
     # --- methods that a game file may override ----------------------------------------------------------------------
+
+    def curriculum(self) -> Sequence[tuple[float, Game]]:
+        """Easier versions of the game that a training plays first, each until a fraction of the run; by default none.
+
+        Their states, actions and observations have the same shapes. Games under way continue in the next version, so a
+        position must not be over there without being over in the version before, as with an earlier limit of plies.
+        """
+        return ()
 
     def make_rules(self, **options: Any) -> Any:
         """The rules for a user's options; by default, the options are the fields of the rules."""
@@ -280,11 +291,11 @@ class Game:
         if not sound:
             raise BadPosition(f"{self.name} has no such position: its rules give no legal move there")
 
-    def new_states(self, count: int) -> NDArray[Any]:
-        """An array of zeroed states: records [count], or rows of integers [count, length]."""
+    def new_states(self, count: int, scratch: bool = False) -> NDArray[Any]:
+        """An array of zeroed states: records [count], or rows of integers [count, length], with scratch if asked."""
         if isinstance(self.state, tuple):
             kind, length = self.state
-            return np.zeros((count, length), kind)
+            return np.zeros((count, length + self.scratch * scratch), kind)
         return np.zeros(count, self.state)
 
     def state_view(self, states: NDArray[Any], index: int = 0) -> Any:

@@ -14,6 +14,13 @@ def cpu_count() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
+def usual_threads() -> int:
+    """The number of threads of one search: OMP_NUM_THREADS, which Ludus sets to 1 for processes that play games side by
+    side; without it, one for each CPU core."""
+    given = os.environ.get("OMP_NUM_THREADS", "")
+    return min(int(given), cpu_count()) if given.isdecimal() and int(given) else cpu_count()
+
+
 @functools.cache
 def cpu_name() -> str:
     """The model of the CPU, as the operating system names it."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import operator
 from collections.abc import Sequence
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -34,14 +33,24 @@ class Position:
         self.parent = parent
         self.action = action
         """The action that led here from `parent`."""
+        self._inspected: tuple[bool, int, tuple[float, ...], tuple[tuple[int, ...], ...]] | None = None
 
     @property
     def state(self) -> Any:
         return self.game.state_view(self.states)
 
-    @cached_property
+    @property
     def _facts(self) -> tuple[bool, int, tuple[float, ...], tuple[tuple[int, ...], ...]]:
-        """Whether the game is over, the player to move, the values, and every player's legal actions."""
+        """Whether the game is over, the player to move, the values, and every player's legal actions.
+
+        Not a `functools.cached_property`: in Python 3.11 it has one lock for all positions of all games, and the first
+        position of a game may have to be compiled for half a minute.
+        """
+        if self._inspected is None:
+            self._inspected = self._inspect()
+        return self._inspected
+
+    def _inspect(self) -> tuple[bool, int, tuple[float, ...], tuple[tuple[int, ...], ...]]:
         game = self.game
         values = np.zeros(game.players, np.float32)
         actions = np.zeros((game.players, game.most_legal), np.int32)
@@ -141,8 +150,7 @@ class Position:
         copied: Position | None = None
         for each in self.history:
             copied = Position(each.game, each.states.copy(), copied, each.action)
-            if "_facts" in vars(each):
-                copied._facts = each._facts  # immutable
+            copied._inspected = each._inspected  # immutable
         assert copied is not None
         return copied
 

@@ -7,43 +7,53 @@ from random import Random
 import pytest
 
 import ludus
-from ludus.agents import make_agent
+from ludus.agents import Budget, make_agent
 from ludus.agents.resistance import longest_resistance
+from ludus.agents.zero import ZeroAgent
+from ludus.search.forest import Uniform
 
 SMALL = ludus.make("connect4", rows=4, columns=4, line=3)
+OTHERS = [ludus.make("breakthrough", height=5, width=3, ranks=1), ludus.make("cachex", n=3)]
+NEVER = 99
 
 
 @cache
-def plies_to_loss(position, player):
-    """Plies until the player loses against an opponent who hurries, if it holds out as long as it can; 99: never."""
+def plies_to_loss(position, player, limit=NEVER):
+    """Plies until the player loses against an opponent who hurries, if it holds out as long as it can.
+
+    NEVER if it does not lose within `limit` plies.
+    """
     if position.is_over:
-        return 0 if position.values[player] < 0 else 99
-    counts = [plies_to_loss(position.play(action), player) for action in position.actions]
-    return min(99, 1 + (max(counts) if position.to_move == player else min(counts)))
+        return 0 if position.values[player] < 0 else NEVER
+    if limit == 0:
+        return NEVER
+    counts = [plies_to_loss(position.play(action), player, limit - 1) for action in position.actions]
+    return min(NEVER, 1 + (max(counts) if position.to_move == player else min(counts)))
 
 
-def lost_positions(count):
-    """Positions in which the player to move loses, some moves sooner than others."""
-    random = Random(1)
+def resistance(position, action, limit=NEVER):
+    return min(NEVER, 1 + plies_to_loss(position.play(action), position.to_move, limit))
+
+
+@cache
+def lost_positions(game, count, plies, limit=NEVER):
+    """Positions in which the player to move loses within `limit` plies, some moves sooner than others."""
+    random, judge = Random(1), make_agent("uct:300", game)
     found = []
     while len(found) < count:
-        position = SMALL.start()
-        for _ in range(random.randrange(9)):
+        position = game.start()
+        for _ in range(random.randrange(*plies)):
             if not position.is_over:
                 position = position.play(random.choice(position.actions))
-        if position.is_over:
+        if position.is_over or not judge.choose(position).solved:
             continue
-        lengths = {1 + plies_to_loss(position.play(action), position.to_move) for action in position.actions}
-        if len(lengths) > 1 and max(lengths) < 99:
+        lengths = {resistance(position, action, limit) for action in position.actions}
+        if len(lengths) > 1 and max(lengths) < NEVER:
             found.append(position)
     return found
 
 
-LOST = lost_positions(12)
-
-
-def resistance(position, action):
-    return 1 + plies_to_loss(position.play(action), position.to_move)
+LOST = lost_positions(SMALL, 12, (0, 9))
 
 
 def longest(position):
@@ -57,6 +67,26 @@ def test_the_longest_resistance_is_chosen(seed):
         assert (choice.value, choice.solved) == (-1.0, True)
         assert resistance(position, choice.action) == longest(position)
         assert choice.line[0] == choice.move
+
+
+@pytest.mark.parametrize("game", OTHERS, ids=lambda game: game.name)
+def test_other_games_are_defended_too(game):
+    agent = make_agent("uct:20000", game)
+    for position in lost_positions(game, 4, (4, 16), limit=3):
+        agent.new_game(0)
+        choice = agent.choose(position)
+        assert (choice.value, choice.solved) == (-1.0, True)
+        held = {action: resistance(position, action, 3) for action in position.actions}
+        assert held[choice.action] == max(held.values())
+
+
+def test_the_search_with_a_network_defends_as_well():
+    agent = ZeroAgent(SMALL, Uniform(), budget=Budget(simulations=20_000))
+    for position in LOST:
+        agent.new_game(0)
+        choice = agent.choose(position)
+        assert choice.solved
+        assert resistance(position, choice.action) == longest(position)
 
 
 def test_bounds_from_the_tree_are_checked_as_far_as_the_budget_goes():

@@ -1,7 +1,9 @@
 """Random small descriptions, and three ways to evaluate a state: the reasoner, the network, and clingo itself.
 
-A description is valid: safe, stratified, within the recursion restriction, with at least one legal move for each role.
-It uses what real ones use: recursion, negation, or, distinct, nested functions, bare variables, odd names.
+A description is stratified and within the recursion restriction, with at least one legal move for each role. It uses
+what real ones use: recursion, negation, or, distinct, nested functions, bare variables, odd names. It is safe unless it
+is *wild*: then negations and distinct may have variables that nothing binds, connectives are nested, and relations
+depend on each other.
 """
 
 from __future__ import annotations
@@ -14,10 +16,11 @@ import numpy as np
 
 from ludus.gdl import plans, propagate
 from ludus.gdl import rules as network_rules
+from ludus.gdl.alternatives import expand
 from ludus.gdl.circuit import build_circuit
 from ludus.gdl.game import action_terms, roles_of, rules_of
 from ludus.gdl.grounder import ground_text
-from ludus.gdl.grounding import Translator, expand, read_ground, ways_to_ground
+from ludus.gdl.grounding import Translator, read_ground, relevant, ways_to_ground
 from ludus.gdl.kif import names_of
 from ludus.gdl.language import Description
 from ludus.gdl.network import build_network
@@ -31,8 +34,8 @@ VARIABLES = ["?x", "?y", "?z", "?X"]
 class Writer:
     """Writes one description."""
 
-    def __init__(self, seed: int):
-        self.random = Random(seed)
+    def __init__(self, seed: int, wild: bool = False):
+        self.random, self.wild = Random(seed), wild
         self.constants = self.random.sample(CONSTANTS, self.random.randint(2, 4))
         self.roles = ["red", "Red"][: self.random.randint(1, 2)]
         self.facts: list[str] = [f"(role {role})" for role in self.roles]
@@ -102,11 +105,35 @@ class Writer:
             branches += [f"(not {self.literal(variables, lower, state, moves)})"] * self.chance(0.4)
             branches += [f"(distinct {self.pick(variables)} {self.pick(self.constants)})"] * self.chance(0.3)
             others.append(f"(or {' '.join(branches)})")
+        if self.wild and self.chance(0.5):
+            others.append(self.nested(variables, lower, state, moves, self.random.randint(1, 3)))
         bound = names_in(" ".join(positive))
         loose = (names_in(" ".join(others)) | head_variables) - bound
+        if self.wild and self.chance(0.4):
+            loose &= head_variables
         items = [*positive, *others, *(f"(dom {name})" for name in sorted(loose))]
         self.random.shuffle(items)
         return " ".join(items)
+
+    def nested(self, variables: list[str], lower: dict[str, int], state: bool, moves: bool, depth: int) -> str:
+        """Connectives inside of each other."""
+        if not depth:
+            if self.chance(0.2):
+                return f"(distinct {self.term(variables)} {self.term(variables)})"
+            return self.literal(variables, lower, state, moves)
+        inner = [self.nested(variables, lower, state, moves, depth - 1) for _ in range(self.random.randint(1, 2))]
+        return self.pick([f"(not {inner[0]})", f"(and {' '.join(inner)})", f"(or {' '.join(inner)})"])
+
+    def circle(self, names: list[str], known: dict[str, int], state: bool, moves: bool) -> None:
+        """Define relations of one argument that depend on each other in a circle."""
+        for name, other in zip(names, names[1:] + names[:1], strict=True):
+            body = self.body({"?x"}, known, known, state, moves)
+            self.rules.append(f"(<= ({name} ?x) (dom ?x) {body})")
+            rest = self.pick(["", self.literal(["?x", "?y"], known, state, moves)])
+            self.rules.append(f"(<= ({name} ?y) ({other} ?x) (link {self.pick(['?x ?y', '?y ?x'])}) {rest})")
+            if self.chance(0.3):
+                self.rules.append(f"(<= ({name} ?x) ({other} ?x))")
+        known.update(dict.fromkeys(names, 1))
 
     def relation(self, name: str, known: dict[str, int], state: bool, moves: bool) -> int:
         """Define a relation over those that are known; some of its rules use the relation itself."""
@@ -142,6 +169,9 @@ class Writer:
         for number in range(self.random.randint(1, 4)):
             name = f"t{number}"
             known[name] = self.state[name] = self.relation(name, known, True, False)
+        if self.wild:
+            self.circle(["c0", "c1", "c2"][: self.random.randint(2, 3)], known, True, False)
+            self.rules += ["(<= (legal ?anyone (pass)) (not (c0 ?x)))", "(<= (legal ?p rest) (not (true (p ?p))))"]
         for role in self.roles:
             self.facts.append(pick([f"(legal {role} noop)", f"(<= (legal {role} noop) (role {role}))"]))
         for _ in range(self.random.randint(1, 3)):
@@ -230,7 +260,7 @@ class ByAnyPlan(ByReasoner):
         ):
             super().__init__(description)
         for component in self.reasoner.tables.components.values():
-            component.has_circle = True
+            component.has_circle = not component.negative
 
 
 class ByNetwork:
@@ -335,7 +365,7 @@ class ByClingo:
 
     def __init__(self, description: Description):
         self.translator = Translator()
-        rules = list(expand(repair(description.rules)))
+        rules = relevant(list(expand(repair(description.rules))))
         self.program = "\n".join(self.translator.rule(rule) for rule in rules)
         self.start = self.solve(())
         self.roles = [str(row[0]) for row in self.start["role"]]
@@ -374,10 +404,8 @@ class ByClingo:
         return frozenset(row[0] for row in found["next"])
 
 
-def differences(description: Description, seed: int = 0, plies: int = 5, ways=None) -> str | None:
-    """The first thing in which the ways differ in a random game, which goes on beyond terminal states."""
-    random = Random(seed)
-    ways = ways or [
+def usual_ways(description: Description, seed: int = 0) -> list:
+    return [
         ByReasoner(description),
         ByAnyPlan(description, seed),
         ByNetwork(description),
@@ -385,6 +413,12 @@ def differences(description: Description, seed: int = 0, plies: int = 5, ways=No
         ByCircuit(description),
         ByClingo(description),
     ]
+
+
+def differences(description: Description, seed: int = 0, plies: int = 5, ways=None) -> str | None:
+    """The first thing in which the ways differ in a random game, which goes on beyond terminal states."""
+    random = Random(seed)
+    ways = ways or usual_ways(description, seed)
     names = [f"{type(way).__name__} {i}" for i, way in enumerate(ways)]
 
     def compare(what, answers):

@@ -12,6 +12,7 @@ from ludus.gdl.sheets import names
 from ludus.gdl.wide import make_lanes, play_out_all
 from ludus.rng import generator
 from ludus.rules import EVERYONE
+from ludus.search.forest import Forest
 from ludus.search.random_play import play_games
 from ludus.testing import check_game
 
@@ -103,6 +104,23 @@ def test_the_circuit_makes_the_moves_and_gets_the_values_of_a_sweep(name):
             play_games(rules, start, states, random, actions, joint, row, 1)
         results.append((values.tolist(), random.tolist()))  # equal random states: the same number of choices
     assert results[0] == results[1]
+
+
+def test_scratch_behind_states_changes_no_search():
+    found = []
+    for keep in (True, False):
+        game = make("connect4")
+        assert game.scratch > 0
+        game.scratch *= keep
+        forest = Forest(game, nodes=2000, seed=1)
+        forest.plant(game.start().play("(drop 3)"))
+        forest.search(simulations=1500)
+        found.append((forest.conclude()[1].tolist(), forest.trees.random.tolist()))
+    assert found[0] == found[1]
+
+
+def test_turns_of_the_board_that_keep_the_rules_are_symmetries_for_learning():
+    assert [make(name).symmetries for name in ("tictactoe", "connect4", "babel")] == [8, 2, 1]
 
 
 def test_facts_that_follow_a_cycle_are_modes():

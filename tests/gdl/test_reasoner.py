@@ -13,7 +13,8 @@ from ludus.gdl.reasoned import ReasonedGame
 from ludus.gdl.reasoner import Reasoner
 from ludus.gdl.sheets import names
 from ludus.rules import EVERYONE
-from tests.gdl.random_descriptions import Writer, differences
+from tests.gdl.naive import Naive
+from tests.gdl.random_descriptions import Writer, differences, usual_ways
 
 SHEETS = Path(__file__).parent / "sheets"
 LARGE = ("othello",)
@@ -46,6 +47,13 @@ def test_both_ways_play_the_rule_sheets_alike(name):
 def test_random_descriptions_have_one_meaning(seed):
     text = Writer(seed).text()
     assert differences(read_description(text), seed) is None, text
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_wild_descriptions_have_the_meaning_of_the_textbook(seed):
+    text = Writer(seed, wild=True).text()
+    description = read_description(text)
+    assert differences(description, seed, ways=[*usual_ways(description, seed), Naive(text)]) is None, text
 
 
 def test_chess_is_played_without_grounding():

@@ -4,6 +4,7 @@ import pytest
 
 from ludus.gdl.checks import check
 from ludus.gdl.game import game_of
+from ludus.gdl.kif import BadDescription
 from ludus.gdl.language import read_description
 from ludus.rules import EVERYONE
 from tests.gdl.random_descriptions import differences
@@ -112,6 +113,13 @@ def test_a_game_that_is_over_at_the_start_has_its_goals():
     assert (position.is_over, position.values) == (True, (0.5,))
 
 
+def test_a_game_without_facts_and_one_without_moves_are_games():
+    endless = game_of(read_description("(role r) (legal r a) (<= terminal (true p)) (goal r 50)"), "x", None, longest=2)
+    assert endless.start().play("a").play("a").is_over
+    stuck = playable("(role r) (<= (legal r a) (true q)) (init p) (<= terminal (true q)) (goal r 50)")
+    assert (stuck.is_over, stuck.values) == (True, (0.0,))
+
+
 def test_a_role_without_a_legal_move_ends_the_game():
     position = playable(
         """(role a) (role b) (init p) (legal a x) (legal a y) (<= (legal b z) (true p)) (<= (next q) (does b z))
@@ -138,6 +146,13 @@ def test_a_single_role_that_chooses_moves_alone_also_where_others_move_at_once_e
     nobody = alone.play("down")
     assert (nobody.to_move, nobody.moves) == (0, ["end"])
     assert nobody.play("end").is_over
+
+
+@pytest.mark.parametrize("reasoner", [False, True])
+def test_a_relation_that_needs_its_own_negation_is_refused(reasoner):
+    text = "(role r) (legal r a) (init p) (<= (q ?x) (true ?x) (not (s ?x))) (<= (s ?x) (q ?x)) (goal r 0)"
+    with pytest.raises(BadDescription, match="depends on its own negation"):
+        game_of(read_description(f"{text} (<= terminal (q p))"), "circle", None, reasoner=reasoner)
 
 
 def test_an_unbound_variable_in_distinct_is_an_error_with_its_place():

@@ -9,7 +9,8 @@ from ludus.arena.roster import Plan, Roster
 from ludus.cli import main
 from ludus.runs.config import Config, with_settings
 from ludus.runs.files import BadRun
-from ludus.runs.run import Run, first_weights
+from ludus.runs.players import first_weights
+from ludus.runs.run import Run
 from ludus.training.trainer import Trainer
 from tests.training.small import SMALL
 

@@ -11,6 +11,8 @@ import safetensors.numpy
 import ludus
 from ludus.errors import BadOption
 from ludus.runs.config import Config, with_settings
+from ludus.runs.files import BadRun
+from ludus.runs.players import pack_player
 from ludus.runs.run import Run
 from ludus.stopping import Stopped
 from ludus.training import preflight, session
@@ -207,6 +209,14 @@ def test_recipes_settings_and_another_runs_weights_come_together(tmp_path):
     assert second.game.name == "tictactoe"
     assert second.config.initial_run == f"{first.folder}@{first.checkpoints()[-1]}"
     assert (second.config.blocks, second.config.width, second.config.reuse) == (0, 4, 4.0)
+    packed = pack_player(str(first.folder), tmp_path / "first.player")
+    third = ludus.train(steps=1, run=tmp_path / "third", start=str(packed.file), settings=settings)
+    assert (third.game.name, third.config.width) == ("tictactoe", 4)
+    assert third.config.initial_run == str(packed.file)
+    again = pack_player(str(third.folder), tmp_path / "third.player")
+    assert again.facts["settings"]["initial_run"] == "first.player"  # without the folders of this machine
+    with pytest.raises(BadRun, match="plays tictactoe"):
+        ludus.train("connect4", steps=1, run=tmp_path / "fourth", start=str(packed.file), settings=settings)
 
 
 def test_evaluations_are_told(tmp_path):

@@ -6,6 +6,8 @@ from functools import lru_cache
 
 import ludus
 
+COMPILING = 240_000
+"""Milliseconds to wait for something that may have to be compiled."""
 STEPS = {"ArrowLeft": (-1, 0), "ArrowRight": (1, 0), "ArrowUp": (0, -1), "ArrowDown": (0, 1)}
 MAKE = """async (request) => {
   const headers = {"content-type": "application/json"};

@@ -30,6 +30,8 @@ FLAGS = [
 needs_browser = pytest.mark.skipif(
     CHROMIUM is None, reason="Chromium is not installed: `make browser` installs it (as root), or apt install chromium"
 )
+QUICK = {"blocks": 1, "width": 8, "simulations": 4, "iteration_rows": 64, "parallel_games": 16, "rating_games": 2}
+"""Settings of a training whose iterations take a moment."""
 PATIENCE = 120.0
 """Seconds after which a test gives up waiting; compiling may take some of them."""
 

@@ -2,13 +2,13 @@
 
 import pytest
 
+from tests.web.browsing import COMPILING
+
 pytestmark = pytest.mark.browser
 
-COMPILING = 240_000
-"""Milliseconds to wait for the first result of a search, which may have to be compiled."""
 
-
-def start_analysis(table):
+def start_analysis(table, agent="uct"):
+    table.page.get_by_label("Agent that analyses").select_option(agent)
     table.page.locator("#panel-analysis").get_by_role("button", name="Analyse", exact=True).click()
     table.page.wait_for_selector(".analysis-bars tr.best", timeout=COMPILING)
 
@@ -32,10 +32,11 @@ def test_an_analysis_shows_bars_heat_and_a_line_that_can_be_played(table):
 
 def test_an_analysis_by_a_network_shows_its_raw_policy_beside_the_search(table):
     table.open("tictactoe", "analysis", moves=["b2"])
-    table.page.get_by_label("Agent that analyses").select_option("zero:young")
-    start_analysis(table)
+    assert table.page.get_by_label("Agent that analyses").input_value() == "zero"  # the one that comes with Ludus
+    start_analysis(table, "zero:young")
     assert table.page.locator(".analysis-bars thead th").all_inner_texts() == ["Move", "Visits", "Value", "Network"]
     assert table.page.locator(".analysis-bars .bar.prior").count() == 8
+    assert table.page.locator(".analysis-bars").evaluate("bars => bars.scrollWidth <= bars.clientWidth")
     table.page.locator("#panel-analysis").get_by_role("button", name="Stop analysis").click()
 
 

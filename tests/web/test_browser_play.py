@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from tests.web.browsing import OTHERS_HAVE_MOVED, short_game
+from tests.web.browsing import COMPILING, OTHERS_HAVE_MOVED, short_game
 
 pytestmark = pytest.mark.browser
 
@@ -54,6 +54,7 @@ def test_a_game_of_a_users_own_file_has_its_board(table):
 
 def test_a_described_game_is_played_on_the_grid_that_its_rules_show(table):
     table.open("gdl:tictactoe")
+    table.page.wait_for_selector(".table [data-cell]", timeout=COMPILING)  # the reasoner plays until it is compiled
     assert table.page.locator(".table [data-cell]").count() == 9
     table.play_all(["(mark 1 1)", "(mark 2 1)", "(mark 1 2)", "(mark 2 2)", "(mark 1 3)"])
 
@@ -123,6 +124,23 @@ def test_sevn_tiles_lift_and_several_are_taken_together(table):
     table.click('.table [data-cell="c3"]')  # the last corner of its colour: the move is complete
     table.wait_for_ply(1)
     assert table.state()["history"][0]["move"] == "a:a3+c3"
+
+
+STOPS = """() => {
+  const { activeElement } = document;
+  return [activeElement.tagName.toLowerCase(), activeElement.dataset.cell ?? ""];
+}"""
+
+
+def test_the_board_is_one_stop_of_the_tab_key(table):
+    table.open("tictactoe")
+    table.page.locator(".brand").focus()
+    stops = []
+    while len(stops) < 40 and stops[-1:] != [["input", ""]]:  # the last one is the text of the position
+        table.page.keyboard.press("Tab")
+        stops.append(table.page.evaluate(STOPS))
+    assert [cell for _, cell in stops if cell] == ["a3"]
+    assert "svg" not in [name for name, _ in stops]
 
 
 def test_the_last_move_is_marked_and_undo_takes_it_back(table):

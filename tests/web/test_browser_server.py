@@ -1,17 +1,22 @@
 """The page and the server together: the lobby, a reload, two people, an agent that dies, runs and arenas."""
 
 import json
+import re
 import time
 
 import pytest
 
 import ludus
 from ludus.runs.config import Config, with_settings
-from ludus.runs.lock import training_lock
+from ludus.runs.lock import StopRequests, training_lock
 from ludus.runs.run import Run
-from tests.web.serving import running, wait_for
+from ludus.stopping import NEVER
+from tests.web.serving import QUICK, running, wait_for
 
 pytestmark = pytest.mark.browser
+
+PATIENCE = 240_000
+"""Milliseconds to wait for a training."""
 
 
 @pytest.fixture(scope="module")
@@ -64,6 +69,24 @@ def test_a_game_begins_in_the_lobby_and_a_reload_comes_back_to_it(server, new_pa
     page.goto(f"{server.url}/#/play")
     page.get_by_role("link", name="Tic-tac-toe").first.click()
     page.wait_for_selector(".history li[value='2'] [aria-current]")
+
+
+def test_the_trained_player_is_the_opponent_where_one_comes_with_ludus(server, new_page):
+    page = new_page()
+    page.goto(server.url)
+    other = page.get_by_label("Player 2", exact=True)
+    for game, seat in (("connect4", "zero"), ("gdl:tictactoe", "uct:1000"), ("sevn", "zero"), ("tictactoe", "zero")):
+        page.select_option("select[name=game]", game)
+        assert other.input_value() == seat
+    page.select_option("select[name=game]", "connect4")
+    page.get_by_label("rows").fill("4")
+    page.get_by_label("rows").blur()
+    page.wait_for_function("() => !document.querySelector('form select option[value=zero]')")
+    assert other.input_value() == "uct:1000"
+    page.get_by_label("rows").fill("6")
+    page.get_by_label("rows").blur()
+    page.wait_for_function("() => document.querySelector('form select option[value=zero]')")
+    assert other.input_value() == "zero"
 
 
 def test_a_closed_tab_stops_its_search_within_a_second(server, new_page):
@@ -163,6 +186,45 @@ def test_the_dashboard_shows_a_run_in_progress(server, new_page):
     page.wait_for_selector(".state.stopped")
     page.get_by_role("button", name="Watch the game of growing").click()
     page.wait_for_selector(".history li[value='2'] [aria-current]")
+
+
+def test_a_training_is_started_watched_stopped_and_resumed_from_the_page(server, new_page):
+    page = new_page()
+    page.goto(f"{server.url}/#/learn")
+    form = page.locator("form", has_text="New training")
+    form.get_by_role("combobox").first.select_option("tictactoe")
+    form.get_by_label("Name of the run").fill("clicked")
+    form.get_by_text("Settings", exact=True).click()
+    form.get_by_label("One on each line").fill("\n".join(f"{name}={value}" for name, value in QUICK.items()))
+    form.get_by_role("button", name="Start training").click()
+    row = page.locator("section[aria-labelledby=runs] li", has_text="clicked")
+    row.locator(".state.training").wait_for()
+    page.get_by_role("img", name=re.compile("Policy loss. clicked: [0-9]")).wait_for(timeout=PATIENCE)
+    page.get_by_role("button", name="Stop clicked").click()
+    row.locator(".state.stopped").wait_for(timeout=PATIENCE)
+    done = server.client().get("/api/runs/clicked").json()["log"][-1]["iteration"]
+    page.get_by_role("button", name="Resume clicked").click()
+    row.locator(".state.training").wait_for()
+    wait_for(lambda: int(re.search(r"iteration (\d+)", row.inner_text())[1]) > done)
+    page.get_by_role("button", name="Stop clicked").click()
+    row.locator(".state.stopped").wait_for(timeout=PATIENCE)
+    page.get_by_role("button", name="Play against clicked").click()
+    page.wait_for_selector(".board-svg .hit", state="attached")
+
+
+def test_a_training_of_another_process_is_asked_to_stop(server, new_page):
+    folder = server.settings.runs / "foreign"
+    Run.create(folder, ludus.make("tictactoe"), with_settings(Config(), {"blocks": 1, "width": 8}))
+    page = new_page()
+    with training_lock(folder):
+        page.goto(f"{server.url}/#/learn")
+        row = page.locator("section[aria-labelledby=runs] li", has_text="foreign")
+        row.get_by_text("trained by another process").wait_for()
+        page.get_by_role("button", name="Stop foreign").click()
+        row.locator(".state.stopping").wait_for()
+        assert page.get_by_role("button", name="Stop foreign").is_disabled()
+        assert StopRequests(folder, NEVER).is_set()
+    row.locator(".state.stopped").wait_for()
 
 
 def test_the_arena_shows_ratings_and_replays_games(server, new_page):

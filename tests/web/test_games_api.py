@@ -1,6 +1,8 @@
 """Games over HTTP and WebSocket: playing, undoing, seats, records, agents that fail, restarts."""
 
+import dataclasses
 import json
+import threading
 import time
 
 import pytest
@@ -325,3 +327,74 @@ def test_a_game_between_people_is_compiled_beside_it(server, client):
     wait_for(lambda: server.rooms.get(id).session.game.compiled)
     with client.open(id) as socket:
         assert socket.play("b2")["ply"] == 1
+
+
+def test_a_person_takes_no_budget_and_no_options(client):
+    for seat in ("human:x", "human:2s", " human"):
+        answer = client.post("/api/games", {"game": "tictactoe", "seats": [seat, "human"]})
+        assert answer.status_code == 400
+        assert "write human" in answer.json()["error"]
+    with client.open(client.new_game(game="tictactoe")) as socket:
+        socket.send(type="seat", player=1, seat="human:x")
+        assert "write human" in socket.next("error")["message"]
+        socket.send(type="seat", player=True, seat="random")
+        assert "player must be a number" in socket.next("error")["message"]
+
+
+def test_a_trained_player_is_offered_where_one_comes_with_ludus(client):
+    games = {game["key"]: game["trained"] for game in client.get("/api/catalogue").json()["games"]}
+    assert games["tictactoe"]
+    assert games["sevn"]
+    assert not games["gdl:tictactoe"]
+
+    def trained(**options):
+        return client.post("/api/trained", {"game": "tictactoe", "options": options}).json()["trained"]
+
+    assert trained()
+    assert client.get(f"/api/games/{client.new_game(game='tictactoe')}").json()["trained"]
+
+
+def slowed(server, key):
+    """Add a game in GDL to the catalogue as `rules:slow KEY`; its rules wait for the event that is returned."""
+    catalogue, ready = server.app.state.server.catalogue, threading.Event()
+    entry = catalogue.entry(key)
+
+    def make(**options):
+        assert options.get("reasoner") or ready.wait(60)
+        return entry.make(**options)
+
+    catalogue._add(dataclasses.replace(entry, key=f"rules:slow {key}", source="rules", make=make))
+    return ready
+
+
+def test_a_hidden_move_stays_when_the_rules_are_ready(client, server):
+    ready = slowed(server, "gdl:babel")
+    id = client.new_game(game="rules:slow gdl:babel", seats=["human", "human", "random"])
+    with client.open(id) as socket:
+        state = socket.state()
+        socket.send(type="play", move=state["moves"][0]["move"], player=0)
+        assert socket.state(lambda state: state["hidden"] == [0])["ply"] == 0
+        ready.set()
+        state = socket.state(lambda state: state["hidden"] == [0, 2])
+        socket.send(type="play", move=state["moves"][0]["move"], player=1)
+        assert socket.state(lambda state: state["ply"] == 1)
+
+
+def test_people_play_by_the_reasoner_while_rules_are_compiled_and_agents_wait(client, server):
+    ready = slowed(server, "gdl:tictactoe")
+    for wrong in ("nonsense", "zero"):  # no player for it comes with Ludus
+        assert (
+            client.post("/api/games", {"game": "rules:slow gdl:tictactoe", "seats": ["human", wrong]}).status_code
+            == 400
+        )
+    id = client.new_game(game="rules:slow gdl:tictactoe", seats=["human", "random"])
+    with client.open(id) as socket:
+        state = socket.state()
+        assert state["view"]["board"]["cells"] == []  # the reasoner shows facts
+        state = socket.play(state["moves"][4]["move"])
+        assert "agents wait" in socket.next("status")["text"]
+        assert [each["thinking"] for each in state["players"]] == [False, False]
+        ready.set()
+        after = socket.state(lambda state: state["ply"] == 2)
+        assert after["history"][0]["move"] == state["history"][0]["move"]
+        assert len(after["view"]["board"]["pieces"]) == 2

@@ -1,14 +1,18 @@
-"""Trainings and arenas over HTTP: started, watched, stopped, resumed and extended, in processes of their own."""
+"""Trainings and arenas over HTTP: resumed, watched, stopped and extended, in processes of their own.
+
+test_browser_server.py starts, stops and resumes a training by clicks.
+"""
 
 import pytest
 
 import ludus
-from ludus.runs.lock import is_training, training_lock
+from ludus.runs.config import Config, with_settings
+from ludus.runs.lock import REQUEST
+from ludus.runs.run import Run
 from ludus.web.catalogue import Catalogue
 from ludus.web.settings import WebSettings
-from tests.web.serving import running, wait_for
+from tests.web.serving import QUICK, running, wait_for
 
-QUICK = {"blocks": 1, "width": 8, "simulations": 4, "iteration_rows": 64, "parallel_games": 16, "rating_games": 2}
 PATIENCE = 120.0
 
 
@@ -23,10 +27,11 @@ def client(server):
     return server.client()
 
 
-def test_a_training_is_started_watched_stopped_and_resumed(client, server):
-    request = {"name": "first", "game": "tictactoe", "minutes": 10, "settings": QUICK}
-    assert client.post("/api/runs", request).json() == {"name": "first"}
-    assert client.post("/api/runs", request).status_code == 400
+def test_a_training_is_resumed_and_watched_and_a_later_server_stops_it(client, server):
+    Run.create(server.settings.runs / "first", ludus.make("tictactoe"), with_settings(Config(), QUICK))
+    assert client.post("/api/runs/first/stop").status_code == 400
+    assert client.post("/api/runs/first/resume", {"minutes": 5}).status_code == 200
+    assert client.post("/api/runs", {"name": "first", "game": "tictactoe"}).status_code == 400
     assert client.get("/api/runs").json()["runs"][0]["training"]
 
     def lines():
@@ -38,16 +43,20 @@ def test_a_training_is_started_watched_stopped_and_resumed(client, server):
     assert first["games"] > 0
     assert sum(first["wins"]) + first["draws"] == first["games"]
     wait_for(lambda: client.get("/api/runs/first/games").json()["games"], PATIENCE)
-    assert client.post("/api/runs/first/stop").status_code == 200
+    with running(server.settings.runs.parent) as later:  # it has not started this training
+        other = later.client()
+        found = other.get("/api/runs/first").json()
+        assert (found["training"], found["elsewhere"], found["stopping"]) == (True, True, False)
+        assert other.post("/api/runs/first/resume", {}).status_code == 400
+        assert other.post("/api/runs/first/stop").status_code == 200
+        assert other.get("/api/runs/first").json()["stopping"]
+        wait_for(lambda: not other.get("/api/runs/first").json()["training"], PATIENCE)
+        assert not (server.settings.runs / "first" / REQUEST).exists()
+        assert other.post("/api/runs/first/stop").status_code == 400
     wait_for(lambda: not client.get("/api/runs/first").json()["training"], PATIENCE)
-    done = lines()[-1]["iteration"]
     game = client.get("/api/runs/first/games").json()["games"][0]
     id = client.new_game(game="tictactoe", position=game["start"], moves=game["moves"])
     assert client.get(f"/api/games/{id}").json()["result"]["values"] == game["results"]
-    assert client.post("/api/runs/first/resume", {"minutes": 5}).status_code == 200
-    wait_for(lambda: client.get(f"/api/runs/first?after={done}").json()["log"], PATIENCE)
-    client.post("/api/runs/first/stop")
-    wait_for(lambda: not is_training(server.settings.runs / "first"), PATIENCE)
 
 
 def test_wrong_trainings_are_refused_or_say_why_they_failed(client):
@@ -62,19 +71,6 @@ def test_wrong_trainings_are_refused_or_say_why_they_failed(client):
     client.post("/api/runs", {"name": "wrong", "game": "tictactoe", "settings": {"nonsense": 1}})
     failure = wait_for(lambda: client.get("/api/runs/wrong").json()["job"]["failure"])
     assert "nonsense" in failure
-
-
-def test_a_run_that_another_process_trains_is_not_touched(client, server, run_that_plays, tmp_path):
-    run = run_that_plays(1)
-    folder = server.settings.runs / "foreign"
-    folder.parent.mkdir(exist_ok=True)
-    run.folder.rename(folder)
-    with training_lock(folder):
-        found = client.get("/api/runs/foreign").json()
-        assert found["training"]
-        assert client.post("/api/runs/foreign/stop").status_code == 400
-        assert client.post("/api/runs/foreign/resume", {}).status_code == 400
-    assert not client.get("/api/runs/foreign").json()["training"]
 
 
 def test_what_is_no_run_in_the_folder_of_runs_is_left_out(tmp_path):

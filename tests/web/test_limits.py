@@ -2,10 +2,13 @@
 
 import threading
 import time
+from types import SimpleNamespace
 
 import pytest
 
 import ludus
+from ludus.compile_events import CompileEnded, CompileStarted
+from ludus.web.compiling import CompileStatus, titles_of
 from ludus.web.jobs import Job
 from ludus.web.memory import Cancelled, TreeMemory
 from ludus.web.turns import Turns
@@ -112,3 +115,24 @@ def test_a_job_that_was_stopped_has_not_failed():
     job.stop()
     job.end()
     assert (job.is_running, job.failure) == (False, "")
+
+
+def test_the_seconds_of_compiling_are_counted_over_its_pieces(monkeypatch):
+    now = 100.0
+    monkeypatch.setattr("ludus.web.compiling.time", SimpleNamespace(monotonic=lambda: now))
+    status = CompileStatus()
+    assert status.line == ""
+    status.hear(CompileStarted("Chess", 1, 1.0))
+    now += 2.0
+    status.hear(CompileEnded("Chess", 5, 3.0))
+    now += 0.5
+    assert status.line == "Compiling Chess for this machine, once (4 s) ..."
+    status.hear(CompileStarted("Chess", 1, 1.0))
+    now += 30.0
+    assert "(34 s)" in status.line
+    status.hear(CompileEnded("Chess", 5, 31.0))
+    now += 2.0
+    assert status.line == ""
+    assert titles_of(ludus.make("connect4")) == ["Connect-4"]
+    described = ludus.make("gdl:tictactoe", reasoner=True)
+    assert titles_of(described) == ["tictactoe", "games in GDL", "games in ordinary Python"]

@@ -9,6 +9,7 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import connect
 
 from ludus.errors import BadOption
+from ludus.web.security import HEADERS
 from ludus.web.serving import address_of
 from ludus.web.settings import MESSAGE_LIMIT, UPLOAD_LIMIT, WebSettings
 from tests.own_games import HEAP, HELPER
@@ -74,6 +75,38 @@ def test_every_answer_has_the_headers_of_a_strict_page(client):
         assert "unsafe" not in policy
         assert "http" not in policy
         assert headers["x-content-type-options"] == "nosniff"
+
+
+def test_errors_of_the_server_and_refusals_have_the_same_headers(server, client, monkeypatch):
+    def fail(browser):
+        raise RuntimeError("a mistake of ours")
+
+    wanted = set(HEADERS.items())
+    monkeypatch.setattr(server.rooms, "of_browser", fail)
+    failed = client.get("/api/games")
+    assert failed.status_code == 500
+    assert "console" in failed.json()["error"]
+    refused = [
+        failed,
+        client.get("/api/games/nothing"),
+        client.post("/api/games", {"game": 7}),
+        client.http.put("/api/catalogue"),
+        httpx.get(server.url, headers={"host": "evil.example"}),
+    ]
+    for answer in refused:
+        assert wanted <= set(answer.headers.items()), answer.status_code
+    for path, headers in (("nothing", {}), ("api/games/x/live", {"Origin": "http://evil.example"})):
+        with (
+            pytest.raises(InvalidStatus) as told,
+            connect(f"ws://127.0.0.1:{server.port}/{path}", additional_headers=headers),
+        ):
+            pass
+        assert wanted <= {(name.lower(), value) for name, value in told.value.response.headers.raw_items()}
+    with sockets.create_connection(("127.0.0.1", server.port), timeout=10) as raw:
+        raw.sendall(b"no such protocol\r\n\r\n")
+        said = raw.makefile("rb").read().decode()
+    assert said.startswith("HTTP/1.1 400")
+    assert all(f"{name}: {value}\r\n" in said for name, value in HEADERS.items())
 
 
 def test_the_pages_name_no_foreign_host(server):
@@ -310,7 +343,7 @@ def test_an_uploaded_rule_sheet_is_a_game_and_a_wrong_one_is_explained(client, s
     assert client.post("/api/rules", {"name": "../../x", "text": text}).status_code == 400
     assert client.post("/api/rules", {"name": "mine", "text": text + ";"}).status_code == 400
     assert client.http.post("/api/rules", content=b'{"name": "x", "text": "\\ud800"}').status_code == 400
-    with server.app.state.server.catalogue._checking:
+    with server.app.state.server.catalogue._describing:
         assert "another rule sheet" in client.post("/api/rules", {"name": "other", "text": text}).json()["error"]
     kept = [path.name for path in (server.settings.games / "rules").iterdir()]
     assert kept == ["mine.kif"]

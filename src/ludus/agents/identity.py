@@ -24,12 +24,13 @@ from ludus.agents.budget import Budget
 from ludus.agents.naming import COMMANDS, KINDS, Spec, parse
 from ludus.errors import BadAgent
 from ludus.machine import cpu_name
+from ludus.runs.levels import levels_of
 
 if TYPE_CHECKING:
     from ludus.game import Game
     from ludus.runs.players import Player
 
-DEFAULTS = {"engine": "auto"}
+DEFAULTS = {"engine": "auto", "threads": 0, "level": None}
 """Defaults of options that an agent's class does not know, as they are spent before it is made."""
 
 
@@ -64,7 +65,7 @@ def identify(name: str, game: Game) -> Identity:
         raise BadAgent("games of people are not recorded: nobody knows how strong they are that day")
     options, defaults = _options(spec)
     budget = spec.budget
-    if budget is None and options.get("level") == defaults.get("level"):  # a lower level has its own budget
+    if budget is None and options.get("level") is None:  # a level has its own budget
         budget = _usual_budget(spec)
     facts: dict[str, Any] = {}
     words, short, run, checkpoint = list(spec.words), list(spec.words), "", None
@@ -74,6 +75,8 @@ def identify(name: str, game: Game) -> Identity:
         facts["network"] = _digest_of_file(player.file, player.file.stat().st_mtime_ns)
         if checkpoint is not None:
             facts["checkpoint"] = checkpoint
+        if options.get("level"):
+            facts["strength"] = tuple(levels_of(player.file)[options["level"] - 1])
         words = [player.name] if player.name else []
         short = [player.label] if player.name else []
     elif spec.kind == "sb3":

@@ -14,7 +14,7 @@ import numpy as np
 
 from ludus.agents.agent import Choice, player_asked
 from ludus.agents.naming import yes_or_no
-from ludus.agents.zero import engine_name, load_evaluator
+from ludus.agents.zero import load_network
 from ludus.rules import EVERYONE
 from ludus.search.batch import make_buffer
 
@@ -25,7 +25,15 @@ if TYPE_CHECKING:
     from ludus.game import Game, Position
 
 
-OPTIONS = {"sample": yes_or_no, "engine": engine_name}
+def exact_engine(text: str) -> str:
+    from ludus.nets.engines import EXACT_ENGINE_NAMES
+
+    if text not in EXACT_ENGINE_NAMES:
+        raise ValueError(f"one of {', '.join(EXACT_ENGINE_NAMES)}")
+    return text
+
+
+OPTIONS = {"sample": yes_or_no, "engine": exact_engine}
 
 
 class PolicyAgent:
@@ -86,6 +94,9 @@ class PolicyAgent:
 
 
 def make(spec: Spec, game: Game, seed: int) -> PolicyAgent:
+    from ludus.nets.evaluator import make_evaluator
+
     spec.refuse_budget()
     options = spec.read_options(OPTIONS)
-    return PolicyAgent(game, load_evaluator(spec, game, options.pop("engine", "auto")), spec.text, seed, **options)
+    evaluator = make_evaluator(game, load_network(spec, game), options.pop("engine", "auto"))
+    return PolicyAgent(game, evaluator, spec.text, seed, **options)

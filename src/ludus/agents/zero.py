@@ -1,13 +1,16 @@
 """Tree search with a trained network, the method of AlphaZero.
 
 zero                 the player that comes with Ludus for this game, 400 simulations a move
-zero:level=2         the same, weaker: levels 1 (beginner) to 5 (full strength)
+zero:level=2         the same, weaker: levels from 1 (a beginner) to 8 (full strength), at about equal steps of rating
 zero:FILE.player     a packed player (ludus pack)
 zero:RUN             the latest checkpoint of a run, 400 simulations a move
 zero:RUN@40          checkpoint 40          zero:RUN:800   zero:RUN:2s   simulations or seconds a move
 c=1.5                weight of the network's policy: more follows it further
-batch=8              positions that the network evaluates at once
-engine=onnx          the engine that runs the network: auto, onnx, torch, cuda
+temperature=0.5      draws the move in proportion to (visits and prior) ** (1 / temperature); 0 plays the best move
+threads=2            threads that evaluate positions; they change the speed, not the moves. By default one for each
+                     core; 1 in the games of a match or an arena, where the other cores play other games
+batch=512            the most positions that wait for the network at once; a search begins with one
+engine=onnx          the engine that runs the network: cuda, int8, onnx (float32), torch; auto takes the fastest
 memory=256MB  reuse=no   as for uct
 
 The run may be one of another board size, if its network is free of sizes (`groups`, `graph`, or `residual` with
@@ -16,38 +19,25 @@ The run may be one of another board size, if its network is free of sizes (`grou
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from ludus.agents.budget import Budget
 from ludus.agents.naming import number_from_0, size, whole_from_1, yes_or_no
 from ludus.agents.search import SearchAgent
 from ludus.errors import BadAgent
+from ludus.machine import usual_threads
 
 if TYPE_CHECKING:
     from ludus.agents.naming import Spec
     from ludus.game import Game
+    from ludus.runs.levels import Level
     from ludus.search.forest import Evaluator, Forest
 
 
 BUDGET = Budget(simulations=400)
-
-
-class Level(NamedTuple):
-    """A strength below the full one."""
-
-    simulations: int
-    temperature: float
-    """The move is drawn in proportion to (visits and prior) ** (1 / temperature); 0 plays the best move."""
-
-
-LEVELS = {
-    1: Level(4, 2.0),
-    2: Level(16, 1.0),
-    3: Level(32, 0.5),
-    4: Level(100, 0.25),
-    5: Level(400, 0.0),
-}
-"""Levels from beginner to full strength."""
+GROWTH = 16
+"""One position in this many simulations may wait for the network: more would be chosen before their siblings are
+known."""
 
 
 class ZeroAgent(SearchAgent):
@@ -63,31 +53,40 @@ class ZeroAgent(SearchAgent):
         c: float = 1.5,
         memory: int = 1 << 28,
         reuse: bool = True,
-        batch: int = 8,
-        level: int = 5,
+        batch: int = 512,
+        temperature: float = 0.0,
     ):
-        if budget is not None and level != 5:
-            raise BadAgent(f"{name}: give a level or a budget, not both")
-        super().__init__(game, name, budget or Budget(simulations=LEVELS[level].simulations), seed, reuse)
-        self.temperature = LEVELS[level].temperature
+        super().__init__(game, name, budget or BUDGET, seed, reuse)
+        self.temperature = temperature
         self.evaluator, self.c, self.memory, self.batch = evaluator, c, memory, batch
 
     def make_forest(self, nodes: int | None) -> Forest:
         from ludus.search.forest import Forest
         from ludus.search.puct import Puct
 
-        # At most a sixteenth of the search at once: more leaves would be chosen before their siblings are known.
-        few = self.batch if self.budget.simulations is None else max(1, min(self.batch, self.budget.simulations // 16))
-        return Forest(self.game, Puct(self.c), nodes=nodes, memory=self.memory, batch=few, seed=self.seed)
+        return Forest(
+            self.game,
+            Puct(self.c),
+            nodes=nodes,
+            memory=self.memory,
+            batch=self.batch if nodes is None else min(self.batch, 1 + nodes // GROWTH),
+            growth=GROWTH,
+            seed=self.seed,
+        )
+
+
+def load_network(spec: Spec, game: Game) -> Any:
+    """The network of the player that an agent's name gives (see runs/players.py)."""
+    from ludus.runs.players import find_player
+
+    return find_player(player_named(spec), game).load()[0]
 
 
 def load_evaluator(spec: Spec, game: Game, engine: str) -> Any:
-    """The evaluator of the player that an agent's name gives (see runs/players.py)."""
-    from ludus.nets.evaluator import make_evaluator
-    from ludus.runs.players import find_player
+    """The evaluator of a search by the player that an agent's name gives."""
+    from ludus.nets.calibrating import make_playing_evaluator
 
-    network, _ = find_player(player_named(spec), game).load()
-    return make_evaluator(game, network, engine)
+    return make_playing_evaluator(game, load_network(spec, game), engine)
 
 
 def player_named(spec: Spec) -> str | None:
@@ -98,28 +97,51 @@ def player_named(spec: Spec) -> str | None:
 
 
 def engine_name(text: str) -> str:
-    from ludus.nets.engines import EXACT_ENGINE_NAMES
+    from ludus.nets.engines import ENGINE_NAMES
 
-    if text not in EXACT_ENGINE_NAMES:
-        raise ValueError(f"one of {', '.join(EXACT_ENGINE_NAMES)}")
+    if text not in ENGINE_NAMES:
+        raise ValueError(f"one of {', '.join(ENGINE_NAMES)}")
     return text
 
 
 def level_number(text: str) -> int:
-    if not text.isdecimal() or int(text) not in LEVELS:
-        raise ValueError(f"from {min(LEVELS)} to {max(LEVELS)}")
+    from ludus.runs.levels import COUNT
+
+    if not text.isdecimal() or not 1 <= int(text) <= COUNT:
+        raise ValueError(f"from 1 to {COUNT}")
     return int(text)
 
 
 SEARCH_OPTIONS = {"c": number_from_0, "memory": size, "reuse": yes_or_no, "batch": whole_from_1, "engine": engine_name}
 
-OPTIONS = {**SEARCH_OPTIONS, "level": level_number}
+OPTIONS = {
+    **SEARCH_OPTIONS,
+    "temperature": number_from_0,
+    "threads": whole_from_1,
+    "level": level_number,
+}
 
 
 def make(spec: Spec, game: Game, seed: int) -> ZeroAgent:
     options = spec.read_options(OPTIONS)
+    budget = spec.budget
+    level = options.pop("level", None)
+    if level is not None:
+        if budget is not None or "temperature" in options:
+            raise BadAgent(f"{spec.text}: give a level, or a budget and a temperature, not both")
+        strength = level_named(spec, game, level)
+        budget, options["temperature"] = Budget(simulations=strength.simulations), strength.temperature
     evaluator = load_evaluator(spec, game, options.pop("engine", "auto"))
-    return ZeroAgent(game, evaluator, spec.text, spec.budget, seed, **options)
+    threads = (options.pop("threads", 0) or usual_threads()) if game.parallel else 1
+    return ZeroAgent(game, evaluator.spread(threads), spec.text, budget, seed, **options)
+
+
+def level_named(spec: Spec, game: Game, level: int) -> Level:
+    """The simulations and the temperature of a level of the player that an agent's name gives."""
+    from ludus.runs.levels import levels_of
+    from ludus.runs.players import find_player
+
+    return levels_of(find_player(player_named(spec), game).file)[level - 1]
 
 
 def default_opponent(game: Game) -> str:

@@ -49,11 +49,14 @@ class Seat:
     """A person, or an agent that is made when it is first needed."""
 
     def __init__(self, given: Agent | str, make_agent: MakeAgent = make_seated):
+        """BadAgent if `given` is the name of a person with more after it: people have no budget and no options."""
+        if isinstance(given, str) and given != HUMAN and given.strip().partition(":")[0] == HUMAN:
+            raise BadAgent(f"{shortened(given)}: a person takes no budget and no options; write {HUMAN}")
         self.name = given if isinstance(given, str) else given.name
         self.agent = None if isinstance(given, str) else given
         self._make_agent = make_agent
         self._making = threading.Lock()
-        self.is_person = isinstance(given, HumanAgent) or (isinstance(given, str) and given.split(":")[0] == HUMAN)
+        self.is_person = isinstance(given, HumanAgent) or given == HUMAN
         self.is_ready = self.is_person
         """True once the agent was told that a new game begins."""
 

@@ -59,6 +59,7 @@ class Session:
         on_event: Callable[[events.Event], object] | None = None,
         monotonic: Callable[[], float] = time.monotonic,
         make_agent: MakeAgent = make_seated,
+        is_late: Callable[[str], bool] = lambda name: False,
     ):
         """A game from `start`: a position with its history, a game, or a game's name.
 
@@ -66,14 +67,15 @@ class Session:
         `seed`; `moves` are played there. `seats`: for each player "human", the name of an agent, or an agent; all human
         by default. The agent of player p draws from `seed` + p. `clocks`: a time control for all, such as "5min+2s", or
         one or None for each player. The clocks stand still until the first move, or `resume`. `make_agent` makes the
-        agents that are given by name; a front end that bounds what agents may use gives its own.
+        agents that are given by name; a front end that bounds what agents may use gives its own. All are made now, so
+        that wrong ones are refused, but for those whose names `is_late` accepts: they are made when first needed.
         """
         game = make(start) if isinstance(start, str) else start if isinstance(start, Game) else start.game
         self.game: Game = game
         self.seed = seed
         self._lock = threading.RLock()
         self._on_event = on_event
-        self._make_agent = make_agent
+        self._make_agent, self._is_late = make_agent, is_late
         position = start if isinstance(start, Position) else game.start(seed) if text is None else game.parse(text)
         for number, move in enumerate(moves, 1):
             try:
@@ -91,7 +93,7 @@ class Session:
         given = [HUMAN] * game.players if seats is None else list(seats)
         if len(given) != game.players:
             raise BadOption(f"{game.name} has {game.players} players: a session needs as many seats, not {len(given)}")
-        self._seats = [Seat(seat, make_agent).check(game, seed + player) for player, seat in enumerate(given)]
+        self._seats = [self._seat(player, seat) for player, seat in enumerate(given)]
 
     # --- what there is to see -----------------------------------------------------------------------------------------
 
@@ -153,6 +155,12 @@ class Session:
         """Where everyone moves at once, the players who have moved and wait for the others."""
         with self._lock:
             return sorted(self._moves.hidden)
+
+    @property
+    def hidden_moves(self) -> dict[int, str]:
+        """Their moves in notation, which `record` leaves out and no front end may show."""
+        with self._lock:
+            return {player: choice.move for player, (choice, _) in self._moves.hidden.items()}
 
     @property
     def draw_offers(self) -> list[int]:
@@ -397,10 +405,16 @@ class Session:
 
     def set_seat(self, player: int, seat: Agent | str) -> None:
         """Give a seat to a person or an agent, at any time. An agent that thinks for that seat is cancelled."""
-        made = Seat(seat, self._make_agent).check(self.game, self.seed + self._player(player))
+        made = self._seat(self._player(player), seat)
         with self._lock:
             self._seats[player] = made
             self._emit(events.SeatChanged(player, made.name))
+
+    def _seat(self, player: int, given: Agent | str) -> Seat:
+        """A seat for a person or an agent, which is made now unless it is late."""
+        seat = Seat(given, self._make_agent)
+        is_late = isinstance(given, str) and not seat.is_person and self._is_late(given)
+        return seat if is_late else seat.check(self.game, self.seed + player)
 
     def agent(self, player: int) -> Agent:
         """The agent in a seat, which is made now if it was not needed before. BadAgent if a person has the seat."""

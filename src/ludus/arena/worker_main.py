@@ -11,7 +11,6 @@ import importlib
 import importlib.util
 import json
 import os
-import signal
 import sys
 from pathlib import Path
 
@@ -23,8 +22,6 @@ def main() -> None:
         os.dup2(nothing.fileno(), 1)
     with contextlib.suppress(OSError):  # there may be no standard error
         os.dup2(2, 1)
-    if len(sys.argv) > 3:
-        end_with_parent(int(sys.argv[3]))
     sys.path[:] = json.loads(sys.argv[1])
     package = Path(__file__).resolve().parents[1]
     spec = importlib.util.spec_from_file_location("ludus", package / "__init__.py")
@@ -32,23 +29,10 @@ def main() -> None:
     assert spec.loader is not None
     sys.modules["ludus"] = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(sys.modules["ludus"])
+    if len(sys.argv) > 3:
+        importlib.import_module("ludus.child").end_with_parent(int(sys.argv[3]))
 
     importlib.import_module(sys.argv[2]).serve(requests, replies)
-
-
-def end_with_parent(lifeline: int) -> None:
-    """End this process when its parent has ended, which closes the other end of a pipe.
-
-    The kernel then sends SIGIO, so that this works also while foreign code does not let other threads run. The signal
-    goes to the process group as well if this process leads one: programs that an agent has started end with it.
-    """
-    import fcntl
-
-    signal.signal(signal.SIGIO, signal.SIG_DFL)
-    pid = os.getpid()
-    with contextlib.suppress(OSError):  # not every system has it for pipes; the end of the requests is noticed too
-        fcntl.fcntl(lifeline, fcntl.F_SETOWN, -pid if os.getpgrp() == pid else pid)
-        fcntl.fcntl(lifeline, fcntl.F_SETFL, fcntl.fcntl(lifeline, fcntl.F_GETFL) | os.O_ASYNC)
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ import numpy as np
 from numpy import int64
 
 from ludus.errors import BadPosition, IllegalMove
-from ludus.game import Game, GraphShape, convert_options, require
+from ludus.game import Game, GraphShape, GroupShape, TouchShape, convert_options, require
 from ludus.games._hive_board import (
     BUG,
     FILLED,
@@ -28,6 +28,9 @@ from ludus.games._hive_board import (
     rows_between,
 )
 from ludus.games._hive_drawing import attempted, draw_hive
+from ludus.games._hive_groups import GROUPS, KINDS, PLANES, SIDE
+from ludus.games._hive_groups import groups as groups
+from ludus.games._hive_groups import touches as touches
 from ludus.games._hive_moves import is_legal, list_moves, list_placements, name_moves, reference
 from ludus.games._hive_reasons import why_not
 from ludus.games._hive_text import (
@@ -84,6 +87,8 @@ OPTIONS = {
     "view": "planes",
 }
 VIEWS = ("planes", "adjacency")
+CURRICULUM = ((0.15, 4, 60), (0.4, 6, 80), (1.0, 6, 160))
+"""The stages of a training: until which fraction of the run, neighbours that surround a queen, limit of plies."""
 LEAN = True
 """No function of the rules allocates an array, so ludus.native need not compile them twice to find out."""
 WHITE, BLACK = int64(0), int64(1)
@@ -322,6 +327,8 @@ class HiveGame(Game):
         self.observation_bounds = (0.0, 9.0 if rules.matrix else 1.0)
         nodes, edges = graph_bounds(rules.expansions, self.most_legal)
         self.graph = GraphShape(nodes, edges, FEATURES, RELATIONS)
+        self.groups = GroupShape(PLANES, SIDE, SIDE, (GROUPS,))
+        self.touches = TouchShape(kinds=KINDS, roles=2, cells=2)
         self.symmetries = 12
 
     def decided_at(self, ply):
@@ -332,6 +339,15 @@ class HiveGame(Game):
         sooner = copy.copy(self)
         sooner.rules = self.rules._replace(limit=min(ply, self.rules.limit), decide_at_limit=True)
         return sooner
+
+    def curriculum(self):
+        """First four neighbours decide, then a limit of 80 plies, then 160: few games of beginners end otherwise."""
+        stages = []
+        for until, surround, limit in CURRICULUM:
+            easier = self.decided_at(limit)
+            easier.rules = easier.rules._replace(surround=min(surround, self.rules.surround))
+            stages.append((until, easier))
+        return stages
 
     def player_name(self, player):
         return COLOURS[player]

@@ -16,22 +16,21 @@ from ludus.gdl.language import (
     KEYWORDS,
     Atom,
     Description,
-    Distinct,
     Item,
-    Literal,
     Or,
     Rule,
     Term,
     all_items,
     literals_in,
-    variables_in,
     variables_of,
 )
+from ludus.gdl.repair import loose_variables, positive_variables
 
 Key = tuple[str, int]
 NEVER_IN_HEADS = ("role", "true", "does")
 NEVER_IN_BODIES = ("init", "next", "base", "input")
 STATIC = (("init", 1), ("base", 1), ("input", 2))
+SEES = ("sees", 2)
 STATE_ONLY = (("legal", 2), ("goal", 2), ("terminal", 0))
 
 
@@ -109,7 +108,8 @@ class _Checker:
                     if function.lower() in KEYWORDS:
                         yield self.problem(rule, f"the keyword {function} is used as a function; rename it")
         if rule.body and rule.head.name in NEVER_IN_HEADS:
-            yield self.problem(rule, f"{rule.head.name} must not be the head of a rule")
+            message = f"{rule.head.name} must not be the head of a rule"
+            yield self.problem(rule, message, is_fatal=rule.head.name != "role")
         elif not rule.body and rule.head.name in ("true", "does"):
             yield self.problem(
                 rule, f"{rule.head.name} must not be stated as a fact; use init for the first position", is_fatal=True
@@ -125,34 +125,29 @@ class _Checker:
         if rule.head.name == "goal" and len(rule.head.args) == 2:
             value = rule.head.args[1]
             if isinstance(value, str) and not value.startswith("?") and not _is_goal(value):
-                yield self.problem(
-                    rule, f"a goal is a whole number from 0 to 100, not {shorten(value, 20)}", is_fatal=True
-                )
+                yield self.problem(rule, f"a goal is a whole number from 0 to 100, not {shorten(value, 20)}")
 
     def safety(self, rule: Rule) -> Iterator[Problem]:
-        """Every variable of the head, of a negated literal and of distinct must stand in a positive literal."""
-        if not rule.body:
-            variables = {name for term in rule.head.args for name in variables_of(term)}
-            if variables:
-                yield self.problem(
-                    rule,
-                    f"the variable {shorten(min(variables), 40)} stands in a fact; only rules have variables",
-                    is_fatal=True,
-                )
-            return
-        bound = _bound(rule.body)
-        needed = {name for term in rule.head.args for name in variables_of(term)}
+        """Every variable of the head, of a negated literal and of distinct must stand in a positive literal.
+
+        Rules that break this are played as ludus.gdl.repair says, unless a fact, a move or a goal would have a variable
+        without a value.
+        """
+        head = rule.head
+        bound = positive_variables(rule.body)
+        needed = {name for term in head.args for name in variables_of(term)}
+        without_value = {name for term in _must_be_known(head) for name in variables_of(term)} - bound
         for name in sorted(needed - bound):
-            yield self.problem(
-                rule,
-                f"the variable {shorten(name, 40)} of the head stands in no positive literal of the body",
-                is_fatal=True,
+            shown = shorten(name, 40)
+            message = (
+                f"the variable {shown} of the head stands in no positive literal of the body"
+                if rule.body
+                else f"the variable {shown} stands in a fact; only rules have variables"
             )
-        for name in sorted(_unbound_uses(rule.body, bound) - (needed - bound)):
+            yield self.problem(rule, message, is_fatal=name in without_value)
+        for name in sorted(loose_variables(rule.body, bound) - (needed - bound)):
             yield self.problem(
-                rule,
-                f"the variable {shorten(name, 40)} of a negation or distinct stands in no positive literal",
-                is_fatal=True,
+                rule, f"the variable {shorten(name, 40)} of a negation or distinct stands in no positive literal"
             )
 
     def dependencies(self) -> Iterator[Problem]:
@@ -164,19 +159,16 @@ class _Checker:
                     if head in reach and target in reach[head]:
                         edges = self.edges[head]
                         rule = next(rule for used, _, rule in edges if used == target or target in self.reachable(used))
-                        yield self.problem(
-                            rule, f"{head[0]} must not depend on {name}, and does through its body", is_fatal=True
-                        )
+                        message = f"{head[0]} must not depend on {name}, and does through its body"
+                        yield self.problem(rule, message, is_fatal=head in STATIC)
         for key, edges in self.edges.items():
             for used, negated, rule in edges:
                 if self.component.get(used) != self.component[key] or used not in self.heads:
                     continue
                 if negated:
-                    yield self.problem(
-                        rule,
-                        f"{key[0]} depends on its own negation through {used[0]}: no meaning is defined",
-                        is_fatal=True,
-                    )
+                    # With arguments the atoms may have an order, as in (<= (legal ?r noop) (not (legal ?r go))).
+                    message = f"{key[0]} depends on its own negation through {used[0]}"
+                    yield self.problem(rule, message, is_fatal=key[1] == used[1] == 0)
         for key, edges in self.edges.items():
             for rule in {id(rule): rule for used, _, rule in edges if self.in_cycle(key, used)}.values():
                 yield from self.recursion(key, rule)
@@ -218,6 +210,12 @@ class _Checker:
         return seen
 
     def names(self) -> Iterator[Problem]:
+        for rule in self.heads.get(("role", 1), ()):
+            if rule.head.args == ("random",):
+                message = "the role random belongs to GDL-II; here it chooses its moves as other roles do"
+                yield self.problem(rule, message, is_error=False)
+        for rule in self.heads.get(SEES, ())[:1]:
+            yield self.problem(rule, "sees belongs to GDL-II; here every role sees everything", is_error=False)
         used: dict[Key, Rule] = {}
         for edges in self.edges.values():
             for key, _, rule in edges:
@@ -227,7 +225,7 @@ class _Checker:
             if key not in self.heads and key not in given:
                 yield self.problem(rule, f"{key[0]} is never true: no rule or fact defines it", is_error=False)
         for key, rules in self.heads.items():
-            if key not in used and key[0] not in KEYWORDS:
+            if key not in used and key[0] not in KEYWORDS and key != SEES:
                 yield self.problem(rules[0], f"{key[0]} is defined and never used", is_error=False)
         arities: dict[str, dict[int, Rule]] = defaultdict(dict)
         for (name, count), rule in (*((key, rules[0]) for key, rules in self.heads.items()), *used.items()):
@@ -239,8 +237,15 @@ class _Checker:
                 yield self.problem(rule, f"{shorten(name, 40)} is used with {shown} arguments", is_error=False)
 
 
+def _must_be_known(head: Atom) -> tuple[Term, ...]:
+    """The arguments of a head that nothing can give a value from outside: facts, moves and goals. Roles are known."""
+    if head.name in ("role", "init", "next", "true"):
+        return head.args
+    return head.args[1:] if head.name in ("legal", "goal", "does") else ()
+
+
 def _is_goal(text: str) -> bool:
-    return text.isdecimal() and text.isascii() and int(text) <= 100
+    return text.isdecimal() and text.isascii() and len(text) < 10 and int(text) <= 100
 
 
 def _has_nested_or(items: Iterable[Item]) -> bool:
@@ -254,39 +259,6 @@ def _functions(term: Term) -> Iterator[str]:
         yield term[0]
         for part in term[1:]:
             yield from _functions(part)
-
-
-def _bound(items: Iterable[Item]) -> set[str]:
-    """The variables that positive literals bind; of an 'or', those that all its branches bind."""
-    bound: set[str] = set()
-    equal: list[Distinct] = []
-    for item in items:
-        if isinstance(item, Literal) and not item.negated:
-            bound |= {name for term in item.atom.args for name in variables_of(term)}
-        elif isinstance(item, Or) and item.branches:
-            bound |= set.intersection(*(_bound(branch) for branch in item.branches))
-        elif isinstance(item, Distinct) and item.negated:
-            equal.append(item)
-    for _ in equal:  # (not (distinct ?x ?y)) binds one side where the other is bound
-        for item in equal:
-            left, right = set(variables_of(item.left)), set(variables_of(item.right))
-            if left <= bound and isinstance(item.right, str):
-                bound |= right
-            if right <= bound and isinstance(item.left, str):
-                bound |= left
-    return bound
-
-
-def _unbound_uses(items: Iterable[Item], bound: set[str]) -> set[str]:
-    """Variables of negations and distinct that nothing binds."""
-    loose: set[str] = set()
-    for item in items:
-        if isinstance(item, Or):
-            for branch in item.branches:
-                loose |= _unbound_uses(branch, bound | _bound(branch))
-        elif isinstance(item, Distinct) or item.negated:
-            loose |= variables_in([item]) - bound
-    return loose
 
 
 def _body_edges(rules: Iterable[Rule]) -> Iterator[tuple[Key, bool, Rule]]:

@@ -222,9 +222,9 @@ class _Maker:
         }
         changing = {base for base, literal in idle.items() if literal != 2 * base}
         found: dict[int, list[tuple[int, int]]] = {}
-        for i in inputs:
-            if legal[i] == FALSE:
-                continue
+        possible = [i for i in inputs if legal[i] != FALSE]
+        left = MAX_EFFECTS * max(1, len(possible))
+        for i in possible:
             moved = self._gates_after(self.bases + i, no_move, plain)
             touched = changing | {base for node in moved for base in self.facts_of.get(node, ())}
             each = []
@@ -234,8 +234,9 @@ class _Maker:
                 if literal != 2 * base:
                     each.append((base, literal))
             found[i] = each
-        if sum(map(len, found.values())) > MAX_EFFECTS * max(1, len(found)):
-            return None
+            left -= len(each)
+            if left < 0:
+                return None
         return found
 
     def _gates_after(self, node: int, no_move: dict[int, int], plain: dict[int, int]) -> dict[int, int]:

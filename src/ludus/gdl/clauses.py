@@ -47,6 +47,8 @@ class Program:
     """By relation: the number of its strongly connected component."""
     recursive: set[Key] = field(default_factory=set)
     """Relations that depend on themselves."""
+    negative: set[int] = field(default_factory=set)
+    """Components in which a relation depends on the negation of another, or of itself."""
     growing: set[Key] = field(default_factory=set)
     """Relations that may build terms without end, and those that depend on them."""
 
@@ -167,6 +169,13 @@ def _find_dependencies(program: Program) -> None:
     program.component = component_of({key: sorted(used) for key, used in uses.items()})
     members = Counter(program.component.values())
     program.recursive = {key for key in uses if key in uses[key] or members[program.component[key]] > 1}
+    program.negative = {
+        program.component[key]
+        for key, clauses in program.clauses.items()
+        for clause in clauses
+        for item in clause.body
+        if isinstance(item, Literal) and item.negated and program.component.get(item.atom.key) == program.component[key]
+    }
     program.depends = dict.fromkeys((*program.facts, *program.clauses), STATIC)
     program.depends.update(dict.fromkeys(_reached([TRUE], users), STATE))
     program.depends.update(dict.fromkeys(_reached([DOES], users), MOVES))

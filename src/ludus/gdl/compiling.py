@@ -189,7 +189,9 @@ class Compiler:
         if number not in self.components:
             name = f"C{len(self.components)}"
             self.components[number] = name
-            self.tables.names[name] = self.tables.components[name] = Component(self.tables)
+            self.tables.names[name] = self.tables.components[name] = Component(
+                self.tables, number in self.program.negative
+            )
         return self.components[number]
 
     # --- indexes ----------------------------------------------------------------------------------------------------

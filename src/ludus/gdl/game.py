@@ -6,6 +6,7 @@ import importlib.util
 import math
 import time
 import warnings
+from collections.abc import Sequence
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -28,15 +29,17 @@ from ludus.gdl.network import Network, build_network
 from ludus.gdl.notation import find_move, read_position, write_position
 from ludus.gdl.proofs import Samples, prove
 from ludus.gdl.reasoned import ReasonedGame
-from ludus.gdl.rules import MAX_ROLES, GdlRules, facts_bytes, settle
+from ludus.gdl.rules import MAX_ROLES, GdlRules, facts_bytes, scratch_bytes, settle
 from ludus.gdl.sheets import names
 from ludus.gdl.structure import Grid, find_grid, unique
+from ludus.gdl.symmetries import Symmetry, find_symmetries
 from ludus.position import Position
 from ludus.rules import EVERYONE
 from ludus.sources import Source, read_source
 
-SAMPLE_GAMES, SAMPLES = 20, 2000
-"""Random games, and positions from them at most, that show which properties of a game are worth a proof."""
+SAMPLE_GAMES, SAMPLES, SAMPLED_MOVES = 20, 2000, 4_000_000
+"""Random games, positions from them at most, and the number of moves that these may have together: they show which
+properties of a game are worth a proof."""
 
 
 MANY_GATES = 10_000
@@ -106,7 +109,9 @@ class GdlGame(DescribedGame):
         self.terms = action_terms(self.network)
         self.actions_by_term = {term: action for action, term in enumerate(self.terms)}
         self.grid = find_grid(self.description, self.network.bases, self.terms)
-        return rules_of(self.network, self.actions_by_term, self.longest, self.grid, build_circuit(wide))
+        rules = rules_of(self.network, self.actions_by_term, self.longest, self.grid, build_circuit(wide))
+        turns = find_symmetries(self.network, self.grid, turns_only=True)
+        return with_symmetries(rules, turns)
 
     def setup(self) -> None:
         network = self.network
@@ -125,6 +130,8 @@ class GdlGame(DescribedGame):
         self.compile()  # some thousand plies in plain Python would take seconds
         samples = self._samples()
         self._choose_evaluation(samples)
+        self.scratch = scratch_bytes(self.rules)
+        self.symmetries = len(self.rules.fact_images)
         self.proven = prove(network, samples)
         self.simultaneous, self.zero_sum = not self.proven.in_turn, self.proven.zero_sum
 
@@ -132,9 +139,10 @@ class GdlGame(DescribedGame):
         """Positions and results of random games."""
         facts: list[np.ndarray] = []
         in_turn = zero_sum = True
+        most = min(SAMPLES, 1 + SAMPLED_MOVES // max(1, sum(map(len, self.network.inputs))))
         for seed in range(SAMPLE_GAMES):
             choose, position = Random(seed), self.start()
-            while not position.is_over and len(facts) < SAMPLES:
+            while not position.is_over and len(facts) < most:
                 facts.append(np.unpackbits(position.states[0], bitorder="little")[: len(self.network.bases)])
                 in_turn = in_turn and position.to_move != EVERYONE
                 if position.to_move == EVERYONE:
@@ -143,7 +151,7 @@ class GdlGame(DescribedGame):
                 else:
                     position = position.play(choose.choice(position.actions_of(position.to_move)))
             zero_sum = zero_sum and abs(sum(position.values)) < 1e-6
-        return Samples(np.array(facts, np.bool_).reshape(-1, len(self.network.bases)), in_turn, zero_sum)
+        return Samples(np.array(facts, np.bool_).reshape(len(facts), len(self.network.bases)), in_turn, zero_sum)
 
     def _choose_evaluation(self, samples: Samples) -> None:
         """Sweep the network in each step if the circuit takes much longer to look at positions of a random game."""
@@ -274,6 +282,8 @@ def rules_of(network: Network, actions: dict[Term, int], longest: int, grid: Gri
         input_of,
         facts,
         shown_at(network, grid),
+        fact_images=np.arange(len(network.bases), dtype=np.int32).reshape(1, -1),
+        action_images=np.arange(len(actions), dtype=np.int32).reshape(1, -1),
         **circuit.arrays,
         blank=np.zeros(len(network.bases) + len(flat) + len(network.kinds), np.uint8),
         has_goals=int(circuit.has_goals),
@@ -282,6 +292,17 @@ def rules_of(network: Network, actions: dict[Term, int], longest: int, grid: Gri
         first_gate=len(network.bases) + len(flat),
         longest=longest,
     )
+
+
+def with_symmetries(rules: GdlRules, symmetries: Sequence[Symmetry]) -> GdlRules:
+    """Rules with symmetries that keep the roles, besides the identity."""
+    actions = [np.arange(rules.input_of.shape[1], dtype=np.int32)]
+    for each in symmetries:
+        images = actions[0].copy()
+        images[rules.action_of] = rules.action_of[each.inputs]  # a move of several roles becomes the same for all
+        actions.append(images)
+    facts = [np.arange(rules.bases, dtype=np.int32), *(each.bases for each in symmetries)]
+    return rules._replace(fact_images=np.stack(facts), action_images=np.stack(actions))
 
 
 def shown_at(network: Network, grid: Grid | None) -> np.ndarray:

@@ -1,8 +1,9 @@
-"""The child process that grounds a program with clingo: `python -m ludus.gdl.grounder SECONDS MEGABYTES`.
+"""The child process that grounds a program with clingo: `python -m ludus.gdl.grounder SECONDS MEGABYTES [LIFELINE]`.
 
 It reads a logic program from standard input and writes the ground program to standard output: a line of JSON, then the
 ground rules as int32. Grounding cannot be interrupted and may not end, so it runs in a process of its own whose memory
-and CPU time are limited, and which the parent ends when the time is up.
+and CPU time are limited, and which the parent ends when the time is up. LIFELINE is the file descriptor of a pipe that
+closes when the parent ends; this process ends with it.
 
     {"atoms": [[name, atom], ...], "facts": [name, ...], "rules": n}
     then n times: choice (0 or 1), head atom, length of the body, literals of the body (negative: negated atoms)
@@ -16,6 +17,8 @@ import array
 import json
 import sys
 from collections.abc import Sequence
+
+from ludus.child import end_with_parent
 
 WANTED = ("true(", "does(", "legal(", "next(", "goal(", "terminal", "init(", "role(")
 
@@ -67,6 +70,8 @@ def ground_text(program: str) -> bytes:
 
 def main() -> None:
     limit(float(sys.argv[1]), int(sys.argv[2]))
+    if len(sys.argv) > 3:
+        end_with_parent(int(sys.argv[3]))
     try:
         sys.stdout.buffer.write(ground_text(sys.stdin.buffer.read().decode()))
         sys.stdout.buffer.flush()

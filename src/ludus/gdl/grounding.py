@@ -21,35 +21,31 @@ import time
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from itertools import product
-from math import prod
 from typing import IO
 
 import numpy as np
 
 from ludus.errors import LudusError
+from ludus.gdl.alternatives import expand
 from ludus.gdl.kif import shorten
 from ludus.gdl.language import (
     KEYWORDS,
-    MAX_OR,
     Atom,
     Description,
     Distinct,
     Item,
     Literal,
-    Or,
     Rule,
     Term,
     literals_in,
     variables_in,
     variables_of,
 )
+from ludus.gdl.limits import LIMITS
 from ludus.gdl.repair import repair
 
 SECONDS = 60.0
 """CPU seconds that one grounding may take."""
-MEGABYTES = 8192
-"""Address space that one grounding may take."""
 MOST_BYTES = 128 << 20
 """Size of a ground program, at most: reading a larger one would take this process minutes and gigabytes."""
 LONG_RULE = 5
@@ -80,10 +76,14 @@ class Ground:
         return len(self.rules) + len(self.literals)
 
 
-def ground(description: Description, seconds: float = SECONDS, megabytes: int = MEGABYTES) -> Ground:
-    """The ground program of a valid description; CannotGround where it is too large or does not end."""
+def ground(description: Description, seconds: float = SECONDS, megabytes: int | None = None) -> Ground:
+    """The ground program of a valid description; CannotGround where it is too large or does not end.
+
+    `megabytes` limits the address space of each of the two processes, by default as ludus.gdl.limits says.
+    """
     ways = ways_to_ground(description)
-    jobs = {way: _Job(Translator(), rules, seconds, megabytes) for way, rules in ways.items()}
+    most = megabytes or LIMITS.grounding_megabytes
+    jobs = {way: _Job(Translator(), rules, seconds, most) for way, rules in ways.items()}
     try:
         return _first_good(jobs, seconds)
     finally:
@@ -135,14 +135,25 @@ class _Job:
         self.input.write(translator.program(rules).encode())
         self.input.seek(0)
         # -P: modules of the current folder must not be imported; the package is found where this one was.
+        command = [sys.executable, "-P", "-m", "ludus.gdl.grounder", str(seconds), str(megabytes)]
         path = os.pathsep.join(entry for entry in sys.path if entry)
-        self.process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "ludus.gdl.grounder", str(seconds), str(megabytes)],
-            stdin=self.input,
-            stdout=self.output,
-            stderr=self.errors,
-            env={**os.environ, "PYTHONPATH": path},
-        )
+        self.lifeline: int | None = None
+        ends: tuple[int, ...] = ()
+        if os.name == "posix":
+            child_end, self.lifeline = os.pipe()
+            ends, command = (child_end,), [*command, str(child_end)]
+        try:
+            self.process = subprocess.Popen(
+                command,
+                stdin=self.input,
+                stdout=self.output,
+                stderr=self.errors,
+                env={**os.environ, "PYTHONPATH": path},
+                pass_fds=ends,
+            )
+        finally:
+            for end in ends:
+                os.close(end)
 
     def is_done(self, wait: float) -> bool:
         try:
@@ -169,53 +180,14 @@ class _Job:
         if self.process.poll() is None:
             self.process.kill()
             self.process.wait()
+        if self.lifeline is not None:
+            os.close(self.lifeline)
+            self.lifeline = None
         for file in (self.input, self.output, self.errors):
             file.close()
 
 
 # --- From GDL to clauses ---------------------------------------------------------------------------------------
-
-
-def expand(rules: Iterable[Rule]) -> Iterable[Rule]:
-    """Rules without 'or': one for each choice of branches or, where these are too many, through a relation."""
-    for number, rule in enumerate(rules):
-        yield from _expand_rule(rule, f"or {number}")
-
-
-def _alternatives(items: Iterable[Item]) -> int:
-    """In how many ways branches can be chosen in a body, also in an 'or' that stands inside of another."""
-    return prod(sum(map(_alternatives, item.branches)) for item in items if isinstance(item, Or))
-
-
-def _expand_rule(rule: Rule, name: str) -> Iterable[Rule]:
-    ors = [item for item in rule.body if isinstance(item, Or)]
-    if not ors:
-        yield rule
-        return
-    plain = tuple(item for item in rule.body if not isinstance(item, Or))
-    if _alternatives(ors) <= MAX_OR:
-        for choice in product(*(each.branches for each in ors)):
-            made = Rule(rule.head, plain + tuple(item for branch in choice for item in branch), rule.offset)
-            yield from _expand_rule(made, name)
-        return
-    body = list(plain)
-    for number, each in enumerate(ors):
-        rest = [item for item in rule.body if item is not each]
-        outside = variables_in(rest) | {v for term in rule.head.args for v in variables_of(term)}
-        shared = tuple(sorted(variables_in([each]) & outside))
-        head = Atom(f"{name} {number}", shared)
-        for branch in each.branches:
-            bound = {
-                v for item in branch if isinstance(item, Literal) and not item.negated for v in variables_in([item])
-            }
-            context = [
-                item
-                for item in plain
-                if isinstance(item, Literal) and not item.negated and variables_in([item]) & (set(shared) - bound)
-            ]
-            yield from _expand_rule(Rule(head, (*context, *branch), rule.offset), f"{name} {number} in")
-        body.append(Literal(head))
-    yield Rule(rule.head, tuple(body), rule.offset)
 
 
 def relevant(rules: list[Rule]) -> list[Rule]:

@@ -29,8 +29,6 @@ KEYWORDS = {
 }
 """The relations that GDL gives a meaning, with the number of their arguments."""
 CONNECTIVES = ("<=", "not", "or", "distinct", "and")
-MAX_OR = 256
-"""A rule whose disjunctions multiply to more alternatives than this keeps them as relations of their own."""
 
 
 @dataclass(frozen=True)
@@ -169,7 +167,9 @@ def rank(term: Term, order: dict[str, int]) -> tuple:
 
 
 def goal_of(value: Term) -> int | None:
-    """A goal value from 0 to 100; larger numbers count as 100, and what is no number is no goal."""
+    """A goal value from 0 to 100; larger numbers count as 100, negative ones as 0, and what is no number is no goal."""
+    if isinstance(value, str) and value.startswith("-") and goal_of(value[1:]) is not None:
+        return 0
     if isinstance(value, str) and value.isdecimal() and value.isascii():
         return min(100, int(value[-9:])) if len(value.lstrip("0")) < 10 else 100
     return None

@@ -236,6 +236,11 @@ class _Builder:
 
     def _add_loop(self, component: list[int], bodies: dict[int, list[tuple[int, ...]]]) -> None:
         """Atoms that depend on each other: an OR gate for each, made before its inputs are known."""
+        inside = set(component)
+        if any(-literal in inside for atom in component for body in bodies[atom] for literal in body):
+            raise BadDescription(
+                "a relation depends on its own negation (ludus gdl check shows where): no meaning is defined"
+            )
         members = set()
         for atom in component:
             members.add(len(self.kinds))

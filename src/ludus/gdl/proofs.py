@@ -14,18 +14,22 @@ import sys
 import time
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
 
+from ludus.gdl.limits import LIMITS
 from ludus.gdl.network import AND, FALSE, Network
 
-CONFLICTS = 5000
+CONFLICTS = 1000
 """Conflicts that the solver may meet in one proof; those that succeed on the rule sheets take fewer than 500."""
 SECONDS = 20.0
 """Time for all proofs about one game, for networks that are too large for the solver."""
 SCRIPT = f"""
 import clingo, sys
+from ludus.gdl.grounder import limit
+limit(float(sys.argv[1]), int(sys.argv[2]))
 control = clingo.Control(["--warn=none", "--parallel-mode=1", "--solve-limit={CONFLICTS}"])
 control.add("base", [], sys.stdin.read())
 control.ground([("base", [])])
@@ -66,13 +70,18 @@ def prove(network: Network, samples: Samples, seconds: float = SECONDS) -> Prove
     program = _Program(network, time.monotonic() + seconds)
     groups = [group for group in candidate_groups(network) if samples.facts[:, group].sum(1).max(initial=0) <= 1]
     proven: list[tuple[int, ...]] = []
-    if groups and program.holds(_exclusive_after(network, groups), groups):
+    if groups and program.holds(_exclusive_after(network, groups), groups, program.after):
         proven = groups
     else:  # some of them may still hold by themselves
-        proven = [group for group in groups if program.holds(_exclusive_after(network, [group]), [group])]
-    in_turn = samples.in_turn and program.holds(_two_choose(network), proven, after=False)
-    zero_sum = may_cancel and program.holds(_goals_differ(network), proven)
-    return Proven(in_turn, zero_sum, tuple(proven))
+        proven = [
+            group for group in groups if program.holds(_exclusive_after(network, [group]), [group], program.after)
+        ]
+    with ThreadPoolExecutor(1) as executor:  # each proof has a process of its own
+        in_turn = executor.submit(
+            lambda: samples.in_turn and program.holds(_two_choose(network), proven, program.moves)
+        )
+        zero_sum = may_cancel and program.holds(_goals_differ(network), proven, [*program.after, *program.end])
+        return Proven(in_turn.result(), zero_sum, tuple(proven))
 
 
 def candidate_groups(network: Network) -> list[tuple[int, ...]]:
@@ -84,61 +93,70 @@ def candidate_groups(network: Network) -> list[tuple[int, ...]]:
     return [tuple(group) for group in groups.values() if len(group) > 1]
 
 
-class _Program:
+class _Names:
+    """The names of a network's literals in clingo's language."""
+
+    def __init__(self, network: Network):
+        self.network = network
+        self.bases = len(network.bases)
+        self.first_gate = self.bases + int(network.input_starts[-1])
+
+    def literal(self, literal: int, prefix: str = "") -> str:
+        """A literal of the position, or with the prefix n of the one after it."""
+        if literal < 0:
+            return "#false" if literal == FALSE else "#true"
+        node = literal >> 1
+        if node < self.bases:
+            name = f"{'c' if prefix else 'b'}{node}"
+        elif node < self.first_gate:
+            name = f"m{node - self.bases}"
+        else:
+            name = f"{prefix}g{node - self.first_gate}"
+        return f"not {name}" if literal & 1 else name
+
+
+class _Program(_Names):
     """A network in clingo's language, for a position and for the one after it."""
 
     def __init__(self, network: Network, deadline: float):
-        self.network, self.deadline = network, deadline
+        super().__init__(network)
+        self.deadline = deadline
         lines = [f"{{b{base}}}." for base in range(len(network.bases))]
         starts = network.input_starts
         for role in range(len(network.roles)):
             moves = range(starts[role], starts[role + 1])
             lines.append("1 {" + "; ".join(f"m{move}" for move in moves) + "} 1.")
             lines += [f":- m{move}, not {self.literal(network.legal[move])}." for move in moves]
-        lines += self.gates(0, network.stretches[3], "")
         lines.append(f":- {self.literal(network.terminal)}.")
-        self.now = lines
-        self.after = [f"c{base} :- {self.literal(network.next[base])}." for base in range(len(network.bases))]
-        self.after += self.gates(0, network.stretches[2], "n")
-        self.after += self.gates(network.stretches[3], network.stretches[4], "n")
-
-    def literal(self, literal: int, prefix: str = "") -> str:
-        """A literal of the position, or with the prefix n of the one after it."""
-        literal = int(literal)
-        if literal < 0:
-            return "#false" if literal == FALSE else "#true"
-        node, bases = literal >> 1, len(self.network.bases)
-        first_gate = bases + int(self.network.input_starts[-1])
-        if node < bases:
-            name = f"{'c' if prefix else 'b'}{node}"
-        elif node < first_gate:
-            name = f"m{node - bases}"
-        else:
-            name = f"{prefix}g{node - first_gate}"
-        return f"not {name}" if literal & 1 else name
+        terminal, legal, following, goal, end = network.stretches.tolist()
+        self.moves = [*lines, *self.gates(terminal, following, "")]
+        """A position that is not over, and a legal joint move."""
+        self.after = [*self.moves, *self.gates(following, goal, "")]
+        """The same, and the facts after the move."""
+        self.after += [f"c{base} :- {self.literal(network.next[base])}." for base in range(len(network.bases))]
+        self.end = [*self.gates(terminal, legal, "n"), *self.gates(goal, end, "n")]
+        """Whether the game is over then, and the goals."""
 
     def gates(self, begin: int, end: int, prefix: str) -> list[str]:
-        network, lines = self.network, []
+        lines = []
+        kinds, starts = self.network.kinds.tolist(), self.network.starts.tolist()
+        literals = self.network.literals.tolist()
         for gate in range(begin, end):
-            parts = [
-                self.literal(each, prefix) for each in network.literals[network.starts[gate] : network.starts[gate + 1]]
-            ]
-            if network.kinds[gate] == AND:
+            parts = [self.literal(each, prefix) for each in literals[starts[gate] : starts[gate + 1]]]
+            if kinds[gate] == AND:
                 lines.append(f"{prefix}g{gate} :- {', '.join(parts)}.")
             else:
                 lines += [f"{prefix}g{gate} :- {part}." for part in parts]
         return lines
 
-    def holds(self, violation: Iterable[str], groups: Sequence[Sequence[int]], after: bool = True) -> bool:
-        """True if no position and move lead to a violation, where at most one fact of each group is true before."""
-        lines = list(self.now)
-        lines += [":- 2 {" + "; ".join(f"b{base}" for base in group) + "}." for group in groups]
-        lines += self.after if after else []
-        lines += [*violation, ":- not violation."]
+    def holds(self, violation: Iterable[str], groups: Sequence[Sequence[int]], lines: Iterable[str]) -> bool:
+        """True if no position and move, as in `lines`, lead to a violation, where at most one fact of each group is
+        true before."""
+        exclusive = [":- 2 {" + "; ".join(f"b{base}" for base in group) + "}." for group in groups]
         try:
             done = subprocess.run(
-                [sys.executable, "-P", "-c", SCRIPT],
-                input="\n".join(lines),
+                [sys.executable, "-P", "-c", SCRIPT, str(SECONDS), str(LIMITS.grounding_megabytes)],
+                input="\n".join([*lines, *exclusive, *violation, ":- not violation."]),
                 capture_output=True,
                 text=True,
                 timeout=max(0.01, self.deadline - time.monotonic()),
@@ -177,10 +195,3 @@ def _goals_differ(network: Network) -> list[str]:
         "violation :- over, not goal(1,V) : V = 0..100.",
     ]
     return lines
-
-
-class _Names(_Program):
-    """The names of literals only."""
-
-    def __init__(self, network: Network):
-        self.network = network

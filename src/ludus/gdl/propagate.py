@@ -1,14 +1,15 @@
 """Differential evaluation of a circuit (see ludus.gdl.circuit): plain functions, compiled once for all descriptions.
 
-`work` uint64 is a copy of `rules.work`, the circuit in the initial position. To look at another position, the facts
-that differ are flipped and the flips propagated, gates in topological order, so each gate flips at most once.
+`work` uint64 is the circuit in some position, at first a copy of `rules.work`, the initial one. To look at another
+position, the facts that differ are flipped and the flips propagated, gates in topological order, so each gate flips at
+most once.
 """
 
 import numpy as np
 
 from ludus.games._bits import count_bits, lowest
 from ludus.gdl.evaluate import literal_value, sweep, unpack
-from ludus.gdl.scratch import give_back, take_copy
+from ludus.gdl.scratch import give_back, take_beside, take_copy, take_near
 from ludus.rng import below
 
 MOVES, FLIPS, GATES, OUTPUTS, COUNTERS, BLOCK = 0, 1, 2, 3, 4, 5
@@ -20,13 +21,31 @@ OVER, TOGETHER = 255, 254
 """Values of the status byte of a state (see ludus.gdl.rules)."""
 
 
+def scratch_at(rules):
+    """Where the scratch behind a state begins (see ludus.gdl.rules)."""
+    return (((rules.bases + 7) >> 3) + 3 + 7) & ~7
+
+
+def end_look(rules, state, work):
+    """Give back a circuit of `take_near`; one in the scratch stays there for the next look."""
+    if state.size <= scratch_at(rules):
+        give_back(work)
+
+
 def fact_word(rules, state, w):
     """64 facts of a state as a word."""
+    if state.size > scratch_at(rules):  # the state begins at a multiple of eight bytes
+        return state[8 * w : 8 * w + 8].view(np.uint64)[0] & fact_mask(rules, w)
     word = np.uint64(0)
     size = (rules.bases + 7) >> 3
     for byte in range(8 * w, min(8 * w + 8, size)):
         word |= np.uint64(state[byte]) << np.uint64(8 * (byte - 8 * w))
     return word
+
+
+def fact_mask(rules, w):
+    """Word number w of a state's facts: 1 for the bits that are facts."""
+    return ~np.uint64(0) >> np.uint64(max(0, 64 * (w + 1) - rules.bases))
 
 
 def find_mode(rules, state):
@@ -157,6 +176,11 @@ def advance(rules, work, mode):
 
 def write_facts(rules, work, state):
     """The current facts into a state."""
+    if state.size > scratch_at(rules):
+        words = state.view(np.uint64)
+        for w in range(rules.places[MOVES]):
+            words[w] = (words[w] & ~fact_mask(rules, w)) | work[w]
+        return
     for byte in range((rules.bases + 7) >> 3):
         state[byte] = np.uint8((work[byte >> 3] >> np.uint64(8 * (byte & 7))) & np.uint64(255))
 
@@ -194,8 +218,10 @@ def finish_randomly(rules, state, mode, random, values):
 
     The random numbers are drawn as in ludus.search.random_play, so that the same moves are made.
     """
-    work = take_copy(rules.work)
+    work = take_near(rules.work, state, scratch_at(rules))
     set_facts(rules, state, work)
+    if state.size > scratch_at(rules):  # the circuit in the scratch stays near the tree
+        work = take_beside(work, state, scratch_at(rules))
     roles = rules.input_starts.size - 1
     at = (rules.bases + 7) >> 3
     left = rules.longest - np.int64(state[at + 1]) - 256 * np.int64(state[at + 2])
@@ -204,7 +230,7 @@ def finish_randomly(rules, state, mode, random, values):
         if status == OVER or left <= 0:
             for role in range(roles):
                 values[role] = 0.0
-            give_back(work)
+            end_look(rules, state, work)
             return
         left -= 1
         for role in range(roles):
@@ -221,7 +247,7 @@ def finish_randomly(rules, state, mode, random, values):
     else:
         write_facts(rules, work, state)
         sweep_goals(rules, state, values)
-    give_back(work)
+    end_look(rules, state, work)
 
 
 def sweep_goals(rules, state, values):

@@ -21,13 +21,10 @@ from ludus.gdl.clauses import STATIC, make_program
 from ludus.gdl.compiling import Compiler
 from ludus.gdl.kif import names_of
 from ludus.gdl.language import KEYWORDS, Description, Literal, Term, rank
+from ludus.gdl.limits import LIMITS
 from ludus.gdl.plans import Planner
 from ludus.gdl.tables import Tables, TooLarge, shallow
 
-SECONDS = 30.0
-"""For one query."""
-MEGABYTES = 2048
-"""Memory that one query may add."""
 STATIC_TICKS, ALL_STATIC_TICKS = 20_000, 400_000
 """Ticks (see Tables) for evaluating one static relation as a whole, and for all of them."""
 SAMPLE_TICKS, SAMPLE_PLIES, SAMPLES = 200_000, 60, 8
@@ -46,9 +43,13 @@ FRAMES = 6
 class Reasoner:
     """Answers the questions of a game about a state, which is a collection of facts. Threads may share a reasoner."""
 
-    def __init__(self, description: Description, seconds: float = SECONDS, megabytes: int = MEGABYTES):
-        """Of a valid description. `seconds` and `megabytes` limit each query; TooLarge is raised beyond them."""
-        self.description, self.seconds, self.megabytes = description, seconds, megabytes
+    def __init__(self, description: Description, seconds: float | None = None, megabytes: int | None = None):
+        """Of a valid description. `seconds` and `megabytes` limit each query; TooLarge is raised beyond them.
+
+        By default they are those of ludus.gdl.limits.
+        """
+        self.description = description
+        self.seconds, self.megabytes = seconds or LIMITS.query_seconds, megabytes or LIMITS.query_megabytes
         self.program = make_program(description.rules)
         self.tables = Tables(self.program.recursive, guard_all=_total_nesting(self.program.clauses) > 400)
         self.planner = Planner(self.program)

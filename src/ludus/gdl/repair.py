@@ -14,20 +14,49 @@ literal binds,
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from ludus.gdl.language import Atom, Item, Literal, Or, Rule, Term, is_variable, variables_in, variables_of
+from ludus.gdl.alternatives import MAX_OR, count_alternatives, expand
+from ludus.gdl.language import Atom, Distinct, Item, Literal, Or, Rule, Term, is_variable, variables_in, variables_of
+from ludus.gdl.resting import without_moves
 
 ROLE_FIRST = ("goal", "legal", "input")
 """Relations whose first argument is a role."""
 
 
 def repair(rules: Iterable[Rule]) -> list[Rule]:
-    """The rules with loose variables of negations and `distinct` removed, and loose roles bound."""
+    """The rules with loose variables of negations and `distinct` removed, loose roles bound, and no moves before any
+    is made (see ludus.gdl.resting)."""
     made: list[Rule] = []
-    for number, rule in enumerate(rules):
-        made += _Repair(number).rule(rule)
+    for rule in without_moves(rules):
+        # A variable may be loose in some branches of an 'or' only.
+        several = _is_loose(rule) and count_alternatives(rule.body) <= MAX_OR
+        for part in expand([rule]) if several else [rule]:
+            made += _Repair(len(made)).rule(part)
     return made
+
+
+def _is_loose(rule: Rule) -> bool:
+    """True if a variable of the head, of a negation or of distinct is loose, or one that joins items of the body."""
+    bound = positive_variables(rule.body)
+    uses = Counter(name for item in rule.body for name in variables_in([item]))
+    uses.update({name for term in rule.head.args for name in variables_of(term)})
+    uses.update(loose_variables(rule.body, bound))
+    has_or = any(isinstance(item, Or) for item in rule.body)
+    return has_or and any(count > 1 and name not in bound for name, count in uses.items())
+
+
+def loose_variables(items: Iterable[Item], bound: set[str]) -> set[str]:
+    """Variables of negations and distinct that nothing binds."""
+    loose: set[str] = set()
+    for item in items:
+        if isinstance(item, Or):
+            for branch in item.branches:
+                loose |= loose_variables(branch, bound | positive_variables(branch))
+        elif isinstance(item, Distinct) or item.negated:
+            loose |= variables_in([item]) - bound
+    return loose
 
 
 def positive_variables(items: Iterable[Item]) -> set[str]:
@@ -50,8 +79,6 @@ class _Repair:
 
     def rule(self, rule: Rule) -> list[Rule]:
         body, head = rule.body, rule.head
-        if not body:
-            return [rule]
         if head.name in ROLE_FIRST and head.args and is_variable(head.args[0]):
             role = head.args[0]
             if role not in positive_variables(body):
@@ -73,7 +100,7 @@ class _Repair:
                 kept.append(self.negation(item, bound) if item.negated else item)
             elif variables_in([item]) <= bound:
                 kept.append(item)
-            elif item.negated or item.left == item.right:
+            elif item.negated != (item.left == item.right):
                 return None
         return tuple(kept)
 

@@ -1,6 +1,9 @@
 """The rules of every game in GDL: the network is data, so one machine code serves all descriptions.
 
-A state is a row of bytes: the facts, one bit each; then the status byte; then the number of plies, two bytes.
+A state is a row of bytes: the facts, one bit each; then the status byte; then the number of plies, two bytes. A search
+gives the states that it plays on scratch, from the next multiple of eight bytes on: a word that is 0 before the first
+use, the circuit in the position that was looked at last, and a circuit for a playout. Then a look at a position costs
+what differs from the last one.
 
 An action is the number of a move's term among those of all roles, so `(mark 1 1)` has one id for every role. Where a
 single role has a choice it is that role's turn, and the others' only moves are made with its own. Where several have
@@ -13,10 +16,11 @@ import numpy as np
 
 from ludus.gdl import propagate as circuit
 from ludus.gdl.evaluate import literal_value, pack_next, sweep, unpack
-from ludus.gdl.propagate import OVER, TOGETHER, find_mode, set_facts
-from ludus.gdl.scratch import give_back, take_copy
+from ludus.gdl.propagate import OVER, TOGETHER, end_look, find_mode, scratch_at, set_facts
+from ludus.gdl.scratch import give_back, take_copy, take_near
 from ludus.rules import EVERYONE
 
+TITLE = "games in GDL"
 TERMINAL, LEGAL, NEXT, GOAL = 0, 1, 2, 3
 LEAN = True
 """No function allocates arrays with Numba's runtime."""
@@ -45,6 +49,8 @@ class GdlRules(NamedTuple):
     initial: Any  # uint8 [bytes of the facts]
     shown: Any  # int32 [bases + roles, 2]: where a network's input is 1 for each fact, and for the role that looks:
     # the first number and how many
+    fact_images: Any  # int32 [symmetries, bases]: the fact that each becomes in a symmetry; the first is the identity
+    action_images: Any  # int32 [symmetries, actions]
     consumers: Any  # uint32: the circuit (see ludus.gdl.circuit), which has no modes if the network is swept instead
     consumer_starts: Any  # int32
     work: Any  # uint64
@@ -69,6 +75,13 @@ def facts_bytes(rules):
     return (rules.bases + 7) >> 3
 
 
+def scratch_bytes(rules):
+    """The size of the scratch behind a state, with what aligns it; 0 if the network is swept."""
+    if not rules.mode_after.size:
+        return 0
+    return scratch_at(rules) - facts_bytes(rules) - 3 + 8 * (1 + 2 * rules.work.size)
+
+
 def plies(rules, state):
     at = facts_bytes(rules) + 1
     return np.int64(state[at]) + 256 * np.int64(state[at + 1])
@@ -89,10 +102,10 @@ def settle(rules, state):
     """Write the status byte of a state whose facts and plies are in place."""
     mode = find_mode(rules, state)
     if mode >= 0:
-        work = take_copy(rules.work)
+        work = take_near(rules.work, state, scratch_at(rules))
         set_facts(rules, state, work)
         write_status(rules, state, work, mode)
-        give_back(work)
+        end_look(rules, state, work)
     else:
         settle_by_sweep(rules, state)
 
@@ -147,12 +160,12 @@ def to_move(rules, state):
 def legal(rules, state, player, actions):
     mode = find_mode(rules, state)
     if mode >= 0:
-        work = take_copy(rules.work)
+        work = take_near(rules.work, state, scratch_at(rules))
         set_facts(rules, state, work)
         count = circuit.count_moves(rules, work, mode, player)
         for rank in range(count):
             actions[rank] = rules.action_of[circuit.ranked_move(rules, work, mode, player, rank)]
-        give_back(work)
+        end_look(rules, state, work)
         return count
     values = take_copy(rules.blank)
     unpack(rules, state, values)
@@ -171,7 +184,7 @@ def play(rules, state, action):
     mover = np.int64(state[facts_bytes(rules)])
     mode = find_mode(rules, state)
     if mode >= 0:
-        work = take_copy(rules.work)
+        work = take_near(rules.work, state, scratch_at(rules))
         set_facts(rules, state, work)
         for role in range(rules.input_starts.size - 1):
             if role == mover:
@@ -196,7 +209,7 @@ def play(rules, state, action):
 def play_together(rules, state, actions):
     mode = find_mode(rules, state)
     if mode >= 0:
-        work = take_copy(rules.work)
+        work = take_near(rules.work, state, scratch_at(rules))
         set_facts(rules, state, work)
         for role in range(rules.input_starts.size - 1):
             circuit.make_move(rules, work, mode, role, rules.input_of[role, actions[role]])
@@ -217,7 +230,7 @@ def advance_circuit(rules, state, work, mode):
     circuit.write_facts(rules, work, state)
     count_ply(rules, state)
     write_status(rules, state, work, mode)
-    give_back(work)
+    end_look(rules, state, work)
 
 
 def advance(rules, state, values):
@@ -241,14 +254,14 @@ def outcome(rules, state, values):
         return False
     mode = find_mode(rules, state)
     if mode >= 0 and rules.has_goals:
-        work = take_copy(rules.work)
+        work = take_near(rules.work, state, scratch_at(rules))
         set_facts(rules, state, work)
         if circuit.is_terminal(rules, work, mode):
             circuit.read_goals(rules, work, mode, values)
         else:  # cut off, or a role without a move: nobody has reached a goal
             for role in range(rules.input_starts.size - 1):
                 values[role] = 0.0
-        give_back(work)
+        end_look(rules, state, work)
     else:
         circuit.sweep_goals(rules, state, values)
     return True
@@ -273,6 +286,20 @@ def observe(rules, state, player, planes):
     role = rules.bases + player
     for i in range(rules.shown[role, 0], rules.shown[role, 0] + rules.shown[role, 1]):
         flat[i] = 1.0
+
+
+def symmetry(rules, state, which, image, actions, count):
+    first = facts_bytes(rules)
+    for byte in range(first):
+        image[byte] = np.uint8(0)
+    for byte in range(first, first + 3):  # a symmetry keeps the roles, so the same one is to move
+        image[byte] = state[byte]
+    for base in range(rules.bases):
+        if (state[base >> 3] >> np.uint8(base & 7)) & np.uint8(1):
+            to = rules.fact_images[which, base]
+            image[to >> 3] |= np.uint8(1 << (to & 7))
+    for i in range(count):
+        actions[i] = rules.action_images[which, actions[i]]
 
 
 def fingerprint(rules, state):

@@ -71,14 +71,19 @@ class Symmetry:
         return " with ".join(part for part in (self.turn, pairs) if part)
 
 
-def find_symmetries(network: Network, grid: Grid | None, seconds: float = SECONDS) -> list[Symmetry]:
-    """The symmetries of a game besides the identity, as far as candidates are tried within the time."""
-    if len(network.loops) or len(network.kinds) > MOST_GATES:
+def find_symmetries(
+    network: Network, grid: Grid | None, seconds: float = SECONDS, turns_only: bool = False
+) -> list[Symmetry]:
+    """The symmetries of a game besides the identity, as far as candidates are tried within the time.
+
+    `turns_only`: those that turn or mirror the board and exchange no names.
+    """
+    if len(network.loops) or len(network.kinds) > MOST_GATES or (turns_only and grid is None):
         return []
     found: list[Symmetry] = []
     with contextlib.suppress(_OutOfTime):
         forms = _Forms(network, time.monotonic() + seconds)
-        for turn, roles, names in _candidates(network, grid):
+        for turn, roles, names in _turns(network, grid) if turns_only else _candidates(network, grid):
             renamed = _rename(network, grid, turn, roles, names)
             if renamed is not None and forms.are_kept(*renamed, roles):
                 found.append(Symmetry(turn, roles, names, *renamed))
@@ -93,17 +98,21 @@ def _candidates(network: Network, grid: Grid | None) -> Iterator[tuple[str, tupl
     """Turn, roles and names of all candidates but the identity."""
     count = len(network.roles)
     orders = list(permutations(range(count))) if count <= MOST_ROLES else [tuple(range(count))]
-    turns = [""]
-    if grid is not None:
-        turns += list(TURNS)[1:] + (list(SQUARE_TURNS) if grid.rows == grid.columns else [])
     others = list(combinations(_free_names(network, grid), 2))
-    for turn in turns:
+    for turn in ["", *(turn for turn, _, _ in _turns(network, grid))]:
         for roles in orders:
             names = {network.roles[a]: network.roles[b] for a, b in enumerate(roles) if a != b}
             if turn or names:
                 yield turn, roles, names
             for a, b in others:  # such as the pieces of two roles
                 yield turn, roles, {**names, a: b, b: a}
+
+
+def _turns(network: Network, grid: Grid | None) -> Iterator[tuple[str, tuple[int, ...], dict[str, str]]]:
+    """The candidates that exchange no names."""
+    if grid is not None:
+        for turn in [*list(TURNS)[1:], *(SQUARE_TURNS if grid.rows == grid.columns else ())]:
+            yield turn, tuple(range(len(network.roles))), {}
 
 
 def _free_names(network: Network, grid: Grid | None) -> list[str]:

@@ -17,7 +17,7 @@ from typing import Any
 from ludus.errors import LudusError
 from ludus.gdl.checks import Key
 from ludus.gdl.clauses import MOVES, STATE, STATIC, Row
-from ludus.gdl.kif import MAX_DEPTH
+from ludus.gdl.kif import MAX_DEPTH, BadDescription
 from ludus.gdl.language import Term
 
 TICKS = 2048
@@ -39,8 +39,9 @@ class Circle(Exception):
 class Component:
     """Relations that depend on each other. If their goals form a circle, an agenda is worked off to the fixpoint."""
 
-    def __init__(self, tables: Tables):
-        self.owner = tables
+    def __init__(self, tables: Tables, negative: bool = False):
+        self.owner, self.negative = tables, negative
+        """negative: some of the relations depend on the negation of others, which an agenda cannot find."""
         self.tables: list[dict] = []
         self.waiting: list[dict] = []
         """For each table, by goal: what is to be done with its answers; goals that are complete are not in it."""
@@ -51,6 +52,10 @@ class Component:
 
     def use_agenda(self) -> None:
         """The goals that are under way have run into a circle."""
+        if self.negative:
+            raise BadDescription(
+                "a relation depends on its own negation (ludus gdl check shows where): no meaning is defined"
+            )
         self.has_circle = True
         for table in self.tables:
             for place in [place for place, found in table.items() if found is ACTIVE]:

@@ -151,6 +151,46 @@ def find_spelling(text: str, names: Sequence[str]) -> int | None:
     return close[0] if len(close) == 1 else None
 
 
+def names_in_brackets(rules: str) -> frozenset[str]:
+    """Names without arguments that rules write in brackets, such as `(noop)`, where they say which moves are legal.
+
+    Ludus reads `(noop)` and `noop` as one; a manager may not. A name that legal moves do not show, as where they are a
+    variable, counts if it stands in brackets everywhere.
+    """
+    places: dict[tuple[bool, bool], set[str]] = {
+        (legal, bare): set() for legal in (True, False) for bare in (True, False)
+    }
+
+    def collect(given: Expression, legal: bool) -> None:
+        if isinstance(given, Symbol):
+            places[legal, True].add(str(given))
+        elif len(given) == 1 and isinstance(given[0], Symbol):
+            places[legal, False].add(str(given[0]))
+        else:
+            for part in given[1:]:
+                collect(part, legal)
+
+    for rule in parse(rules):
+        head = rule[1] if isinstance(rule, Group) and len(rule) > 1 and rule[0] == "<=" else rule
+        if isinstance(head, Group) and len(head) == 3 and isinstance(head[0], Symbol) and head[0].lower() == "legal":
+            collect(head[2], True)
+        collect(rule, False)
+    return frozenset(places[True, False] | (places[False, False] - places[False, True]))
+
+
+def with_brackets(move: str, names: frozenset[str]) -> str:
+    """A move with these names in brackets where they have no arguments."""
+    if not names:
+        return move
+
+    def written(given: Expression) -> str:
+        if isinstance(given, Symbol):
+            return f"({given})" if given in names else str(given)
+        return f"({' '.join([str(given[0]), *map(written, given[1:])])})"
+
+    return written(parse(move)[0])
+
+
 def _written(moves: tuple[str, ...] | None) -> str:
     return "NIL" if moves is None else f"({' '.join(moves)})"
 

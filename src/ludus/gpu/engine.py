@@ -39,6 +39,7 @@ class CudaEngine:
     """
 
     precision = "bfloat16"
+    chunk = 1 << 30  # the larger a batch, the faster
 
     def __init__(self, fuse: bool = True, compiled: bool = False):
         if not torch.cuda.is_available():

@@ -132,8 +132,7 @@ def _columns(channels: int) -> int:
 
 def fits_pooling(channels: int, cells: int) -> bool:
     """True if `pool_and_add` can be used for boards of this size."""
-    columns = _columns(channels)
-    return max(triton.next_power_of_2(cells), columns) * columns <= LARGEST
+    return _numbers(channels, cells) <= LARGEST
 
 
 def pool_and_add(x: Any, bias: Any, weight: Any, offset: Any) -> torch.Tensor:
@@ -154,7 +153,13 @@ def pool_and_add(x: Any, bias: Any, weight: Any, offset: Any) -> torch.Tensor:
 
 def fits_mixing(channels: int, shape: Any) -> bool:
     """True if `mix_groups` can be used for groups of this game.GroupShape."""
-    return channels <= WIDEST and max(shape.groups) <= SLOTS and fits_pooling(channels, shape.cells)
+    return channels <= WIDEST and max(shape.groups) <= SLOTS and _numbers(channels, shape.cells) <= 2 * LARGEST
+
+
+def _numbers(channels: int, cells: int) -> int:
+    """The numbers of a board, or half of the pooling's weights if those are more, padded."""
+    columns = _columns(channels)
+    return max(triton.next_power_of_2(cells), columns) * columns
 
 
 def mix_groups(
@@ -178,7 +183,7 @@ def mix_groups(
     _mix_groups[(triton.cdiv(count, BOARDS),)](
         x, bias, members.contiguous(), group_weight, group_offset, board_weight, board_offset, out, count, scale,
         height * width, channels, members.shape[1], rows, columns, SLOTS, BOARDS,
-        num_warps=4,
+        num_warps=4 if _numbers(channels, height * width) <= LARGEST else 8,
     )  # fmt: skip
     return out
 

@@ -4,7 +4,7 @@
 | --- | --- |
 | `cuda` | PyTorch on an NVIDIA GPU, in bfloat16 (see gpu/engine.py) |
 | `onnx` | ONNX Runtime on the CPU: the fastest there in float32 (see docs/methods.md) |
-| `int8` | ONNX Runtime with convolutions quantised to 8-bit integers, for self-play (see quantised.py) |
+| `int8` | ONNX Runtime with convolutions quantised to 8-bit integers, for searches (see quantised.py) |
 | `torch` | PyTorch on the CPU: always available |
 """
 
@@ -21,6 +21,7 @@ import numpy as np
 
 from ludus import gpu
 from ludus.errors import BadOption, Unsuitable
+from ludus.search.spread import CHUNK
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -30,8 +31,15 @@ if TYPE_CHECKING:
     from ludus.search.forest import Evaluator, SearchForest
 
 
+WHOLE = 1 << 30
+"""A chunk that holds every batch: for engines that use all cores, or a GPU, by themselves."""
+
+
 class Engine(Protocol):
     """Runs a network. These methods are all that an evaluator uses."""
+
+    chunk: int
+    """Positions in one `run` from which on more make it no faster per position (see search/spread.py)."""
 
     @property
     def precision(self) -> str:
@@ -72,6 +80,7 @@ class CpuEngine(ABC):
     """The base of engines on the CPU, which several threads may run at the same time."""
 
     precision = "float32"
+    chunk = WHOLE
 
     @abstractmethod
     def load(self, network: Any, calibration: Any = None) -> None: ...
@@ -100,6 +109,8 @@ class CpuEngine(ABC):
 
 class OnnxEngine(CpuEngine):
     """ONNX Runtime in float32, on `threads` threads that do not spin while they wait."""
+
+    chunk = CHUNK
 
     def __init__(self, threads: int = 1):
         import onnxruntime
@@ -153,7 +164,7 @@ class EngineKind:
     why_not: Callable[[], str]
     """The reason why this machine cannot run it, or an empty text."""
     quantises: bool = False
-    """True if it needs calibration and loses some accuracy: it is for self-play, and not what `auto` means."""
+    """True if it needs calibration and loses some accuracy: it is for searches (see calibrating.py)."""
 
 
 def has_onnx() -> bool:
@@ -190,7 +201,7 @@ ENGINES = {
 """All engines by name. `auto` is the first that does not quantise, runs the network, and works on this machine."""
 ENGINE_NAMES = ("auto", *ENGINES)
 EXACT_ENGINE_NAMES = ("auto", *(name for name, kind in ENGINES.items() if not kind.quantises))
-"""The engines that agents may play with."""
+"""The engines that do not round: for the network alone."""
 
 
 def fastest_engine(among: Sequence[str] = tuple(ENGINES)) -> str:

@@ -14,12 +14,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ludus.native import kernel
-from ludus.nets.engines import load_checked, make_engine
+from ludus.nets.engines import WHOLE, load_checked, make_engine
 from ludus.nets.families import family_of
 from ludus.rules import observe
 from ludus.search.batch import View, spread_answers
+from ludus.search.spread import Spread
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from ludus.game import Game
     from ludus.nets.engines import Engine
     from ludus.search.batch import Batch
@@ -30,10 +33,18 @@ class NetworkEvaluator(ABC):
     """An evaluator whose answers come from a network. These methods are all that its users call."""
 
     game: Game
+    engine: Engine
 
     @abstractmethod
     def evaluate(self, batch: Batch) -> None:
         """Fill batch.logits, aligned with batch.actions, and batch.values."""
+
+    def see(self, states: np.ndarray, movers: np.ndarray) -> Any:
+        """The network's input for positions: states [K], and the players to move int8 [K]. Valid until the next call.
+
+        Evaluators of families that the engine int8 runs have it.
+        """
+        raise NotImplementedError(f"{type(self).__name__} has no see()")
 
     @abstractmethod
     def load(self, network: Any, calibration: Any = None) -> None:
@@ -42,6 +53,14 @@ class NetworkEvaluator(ABC):
     @abstractmethod
     def share(self) -> NetworkEvaluator:
         """An evaluator for another thread. It has the weights of this one, also after the next `load` of this one."""
+
+    def spread(self, threads: int) -> Spread:
+        """This evaluator for one search on up to `threads` threads. It has the weights of this one, also after `load`.
+
+        If batches are not cut into chunks, a second thread evaluates the other half, and further ones are of no use.
+        """
+        helpers = threads - 1 if self.engine.chunk < WHOLE else min(threads, 2) - 1
+        return Spread([self, *(self.share() for _ in range(helpers))], self.engine.chunk)
 
     @abstractmethod
     def make_forest(self, rules: Sequence[Any], *, trees: int, nodes: int, seed: int) -> SearchForest:
@@ -75,14 +94,17 @@ class PlaneEvaluator(NetworkEvaluator):
         self._planes = np.zeros((0, *self._shape), np.float32)
         self._seats = np.arange(self.observers, dtype=np.int8)
 
-    def evaluate(self, batch: Batch) -> None:
-        count = len(batch.movers) * self.observers
+    def see(self, states: np.ndarray, movers: np.ndarray) -> NDArray[np.float32]:
+        count = len(movers) * self.observers
         if len(self._planes) < count:
             self._planes = np.zeros((count, *self._shape), np.float32)
         planes = self._planes[:count]
-        players = np.maximum(batch.movers, 0) if self.observers == 1 else np.tile(self._seats, len(batch.movers))
-        observe_batch(self.game.rules, batch.states, players, planes)
-        policy, outputs = self.engine.run(planes)
+        players = np.maximum(movers, 0) if self.observers == 1 else np.tile(self._seats, len(movers))
+        observe_batch(self.game.rules, states, players, planes)
+        return planes
+
+    def evaluate(self, batch: Batch) -> None:
+        policy, outputs = self.engine.run(self.see(batch.states, batch.movers))
         spread_answers(batch.movers, batch.actions, batch.counts, policy, outputs, batch.logits, batch.values)
 
     def load(self, network: Any, calibration: Any = None) -> None:

@@ -14,6 +14,8 @@ from ludus.search.touching import spread_all_parts, view_batch
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from numpy.typing import NDArray
+
     from ludus.game import Game
     from ludus.nets.engines import Engine
     from ludus.search.batch import Batch
@@ -35,15 +37,18 @@ class GroupEvaluator(NetworkEvaluator):
         self._planes = np.zeros((count, *self.shape.inputs), np.float32)
         self._roles, self._cells = np.zeros((2, count, self.touches.cells), np.int32)
 
-    def evaluate(self, batch: Batch) -> None:
-        count = len(batch.movers)
+    def see(self, states: np.ndarray, movers: np.ndarray) -> NDArray[np.float32]:
+        count = len(movers)
         if len(self._planes) < count:
             self._reserve(count)
-        planes, rules = self._planes[:count], self.game.rules
-        view_batch(rules, batch.states, batch.movers, planes, len(self.shape.groups))
-        parts, outputs = self.engine.run(planes)
+        planes = self._planes[:count]
+        view_batch(self.game.rules, states, movers, planes, len(self.shape.groups))
+        return planes
+
+    def evaluate(self, batch: Batch) -> None:
+        parts, outputs = self.engine.run(self.see(batch.states, batch.movers))
         spread_all_parts(
-            *(rules, batch.states, batch.movers, batch.actions, batch.counts, self._roles, self._cells),
+            *(self.game.rules, batch.states, batch.movers, batch.actions, batch.counts, self._roles, self._cells),
             *(self.touches.roles, self.touches.kinds, parts, outputs, batch.logits, batch.values),
         )
 

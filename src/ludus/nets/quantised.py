@@ -2,8 +2,8 @@
 
 Weights are quantised channel by channel. Activations between convolutions are quantised by their range on sample
 positions (calibration). The first convolution, which sees the planes, and all other operations stay in float32.
-Quantising costs some accuracy. Self-play does not suffer from it (see docs/methods.md), a match may: agents play in
-float32.
+Quantising costs some accuracy (see docs/methods.md). Self-play uses it, and searches of agents do (see calibrating.py);
+the network alone plays in float32.
 """
 
 from __future__ import annotations

@@ -29,6 +29,8 @@ class Targets(NamedTuple):
 class Sampler(Protocol):
     """Draws rows as the input of a network with its targets, and computes the loss."""
 
+    game: Game
+    """The game by whose rules positions are seen."""
     fixed_shape: bool
     """True if all samples of the same number of rows have the same shapes."""
 

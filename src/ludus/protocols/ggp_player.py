@@ -43,7 +43,9 @@ from ludus.ggp.messages import (
     Start,
     Stop,
     find_spelling,
+    names_in_brackets,
     read_message,
+    with_brackets,
 )
 from ludus.protocols.ggp_events import (
     MatchBegun,
@@ -95,6 +97,8 @@ class Match:
     encoding: str
     heard: float
     """When the manager's last message came."""
+    in_brackets: frozenset[str] = frozenset()
+    """Names that the rules write in brackets, such as (noop)."""
     roles: list[str] | None = None
     is_ready: bool = False
     bad: str = ""
@@ -225,7 +229,7 @@ class Player:
     def _begin(self, start: Start, began: float, encoding: str) -> Match:
         self._numbers += 1
         folder = self._folder / f"match-{self._numbers}"
-        match = self._match = Match(self._numbers, start, folder, encoding, began)
+        match = self._match = Match(self._numbers, start, folder, encoding, began, names_in_brackets(start.rules))
         self._on_event(MatchBegun(start.match, start.role, start.start_clock, start.play_clock))
         folder.mkdir()
         match.file.write_text(start.rules, encoding="utf-8")
@@ -268,7 +272,7 @@ class Player:
             move = match.best[asked][0] if asked in match.best else NO_MOVE
             match.answers.setdefault(asked, move)
         self._on_event(MoveAnswered(name, asked, move, time.monotonic() - began))
-        return move
+        return with_brackets(move, match.in_brackets)
 
     def _find_spare(self, match: Match, asked: int) -> None:
         """Find a legal move by the reasoner in this process, since the thinking process does not answer."""

@@ -59,6 +59,9 @@ class Config:
         least=0,
         most=1_000_000,
     )
+    curriculum: bool = setting(
+        False, "Play the easier versions of the game first that the game provides, as Hive does (see docs/methods.md)."
+    )
     considered_moves: int = setting(16, "Root moves that Gumbel search considers.", least=2, most=100_000)
     parallel_games: int = setting(
         0, "Games played side by side, over all workers; 0 lets the preflight choose.", least=0, most=1_000_000

@@ -57,21 +57,24 @@ class Pack:
 
     def load(self, game: Game) -> tuple[Any, dict[str, Any]]:
         """The network in single precision, and the facts."""
-        import torch
-        from safetensors.torch import load_file
-
         if not self.suits(game):
             raise BadRun(f"{self.file} plays {self.rules}, not {split_identity(game.identity)[0]}")
-        network = with_settings(Config(), self.network).make_network(game)
-        try:
-            weights = load_file(self.file)
-        except Exception as error:
-            raise BadRun(f"{self.file} is damaged: {type(error).__name__}") from None
-        weights = {key: value.float() if value.dtype == torch.float16 else value for key, value in weights.items()}
+        network, weights = with_settings(Config(), self.network).make_network(game), self.weights()
         if not fits(network, weights):
             raise BadRun(f"{self.file} does not fit {game.identity}: its network has other shapes")
         network.load_state_dict(weights)
         return network.eval(), self.facts
+
+    def weights(self) -> dict[str, Any]:
+        """The weights in single precision."""
+        import torch
+        from safetensors.torch import load_file
+
+        try:
+            weights = load_file(self.file)
+        except Exception as error:
+            raise BadRun(f"{self.file} is damaged: {type(error).__name__}") from None
+        return {key: value.float() if value.dtype == torch.float16 else value for key, value in weights.items()}
 
 
 @dataclass(frozen=True)
@@ -99,7 +102,7 @@ def find_player(word: str | None, game: Game) -> Player:
             )
         return Player("", shipped.file.stem, shipped.file, lambda: shipped.load(game))
     file = Path(word)
-    if word.endswith(SUFFIX) or _is_file(file):
+    if is_pack(word):
         pack = read_pack(file)
         return Player(word, file.stem, file, lambda: pack.load(game))
     run, checkpoint = open_checkpoint(word, game)
@@ -120,11 +123,32 @@ def find_player(word: str | None, game: Game) -> Player:
     )
 
 
-def _is_file(path: Path) -> bool:
+def is_pack(word: str) -> bool:
+    """True if a name is the file of a pack, not the folder of a run."""
     try:
-        return path.is_file()
+        return word.endswith(SUFFIX) or Path(word).is_file()
     except (OSError, ValueError):  # a name that no file system takes
         return False
+
+
+def first_weights(name: str, game: Game, network: Any) -> dict[str, Any]:
+    """The weights of another run, RUN or RUN@40, or of a pack, for a run that begins with them.
+
+    They may be for other options of the game, such as an earlier end, if their shapes are the same.
+    """
+    if is_pack(name):
+        pack = read_pack(Path(name))
+        if not are_kin(pack.rules, game):
+            raise BadRun(f"{name} plays {pack.rules}, not {game.name}")
+        weights, settings = pack.weights(), pack.network
+    else:
+        run, checkpoint = open_checkpoint(name, game, any_options=True)
+        weights = run.load_player(checkpoint)[0].state_dict()
+        settings = {key: getattr(run.config, key) for key in NETWORK}
+    if not fits(network, weights):
+        shown = ", ".join(f"{key}={value}" for key, value in settings.items())
+        raise BadRun(f"{name} has another network than this run; these settings must be the same: {shown}")
+    return weights
 
 
 def shipped_players() -> list[Pack]:
@@ -196,6 +220,8 @@ def _origin(run: Run, iteration: int) -> dict[str, Any]:
     changed = {
         key: value for key, value in vars(run.config).items() if value != getattr(defaults, key) and key not in NETWORK
     }
+    if run.config.initial_run:  # a pack goes to other people, who have no use for the folders of this machine
+        changed["initial_run"] = Path(run.config.initial_run).name
     try:
         about = json.loads((run.folder / ABOUT).read_text())
     except (OSError, ValueError):

@@ -416,19 +416,6 @@ def _tell_if_changed(file: Path, digest: str, instead: str) -> None:
         warnings.warn(f"{file} has changed since: {instead}", ChangedRules, stacklevel=4)
 
 
-def first_weights(name: str, game: Game, network: Any) -> dict[str, Any]:
-    """The weights of another run, RUN or RUN@40, for a run that begins with them.
-
-    The other run may have other options of the game, such as an earlier end, if the shapes of the weights are the same.
-    """
-    run, checkpoint = open_checkpoint(name, game, any_options=True)
-    weights = run.load_player(checkpoint)[0].state_dict()
-    if not fits(network, weights):
-        shown = ", ".join(f"{key}={getattr(run.config, key)}" for key in NETWORK)
-        raise BadRun(f"{name} has another network than this run; these settings must be the same: {shown}")
-    return weights
-
-
 def fits(network: Any, weights: dict[str, Any]) -> bool:
     """True if the weights have the shapes of the network's weights."""
     mine = {name: weight.shape for name, weight in network.state_dict().items()}

@@ -53,12 +53,16 @@ class LeafBuffer(NamedTuple):
     path: Any  # int32 [S, longest, 1 + D]: the nodes and edges from the root to the leaf
 
 
-def make_buffer(game: Game, rows: int, longest: int) -> LeafBuffer:
-    """A buffer with `rows` rows, for paths of up to `longest` moves."""
+MOST_SCRATCH = 1 << 24
+"""Buffers whose scratch would take more bytes have none."""
+
+
+def make_buffer(game: Game, rows: int, longest: int, scratch: bool = False) -> LeafBuffer:
+    """A buffer with `rows` rows, for paths of up to `longest` moves; with `scratch`, behind the states."""
     blocks = game.players if game.simultaneous else 1
     max_edges = blocks * game.most_legal
     return LeafBuffer(
-        states=game.new_states(rows),
+        states=game.new_states(rows, scratch=scratch and rows * game.scratch <= MOST_SCRATCH),
         movers=np.zeros(rows, np.int8),
         actions=np.zeros((rows, max_edges), np.int32),
         counts=np.zeros((rows, blocks), np.int32),

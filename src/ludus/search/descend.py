@@ -38,9 +38,9 @@ def pick(rule, trees, tree, index, path_row):
 
 
 @part
-def open_node(rules, trees, tree, index, actions, counts):
-    """Give a node its edges in random order, which playouts need; False if the tree is full."""
-    list_moves(rules, trees.states[index], trees.nodes[index].mover, actions, counts)
+def open_node(rules, trees, tree, index, state, actions, counts):
+    """Give a node, whose position is `state`, edges in random order, which playouts need; False if the tree is full."""
+    list_moves(rules, state, trees.nodes[index].mover, actions, counts)
     first = 0
     for block in range(counts.size):
         for i in range(counts[block] - 1, 0, -1):
@@ -71,9 +71,10 @@ def descend(rules, rule, trees, tree, position, slot, path, actions, counts, val
         if node.first == PENDING:
             return index, depth, AWAITED
         stuck = depth == path.shape[0]
-        if stuck or (node.first == NOTHING and not (opens and open_node(rules, trees, tree, index, actions, counts))):
+        if stuck or node.first == NOTHING:
             copy_state(position, slot, trees.states, index)
-            return index, depth, LEAF
+            if stuck or not (opens and open_node(rules, trees, tree, index, position[slot], actions, counts)):
+                return index, depth, LEAF
         row = path[depth]
         pick(rule, trees, tree, index, row)
         depth += 1

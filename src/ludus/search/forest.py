@@ -24,6 +24,7 @@ from ludus.search import playouts, reuse, rounds, tree
 from ludus.search.batch import Batch, make_buffer
 from ludus.search.selection import draws_gumbel_noise, is_in_turn_only
 from ludus.search.sizing import LONGEST_PATH, empty_states, tree_sizes
+from ludus.search.spread import Evaluation, Evaluator, Spread
 from ludus.search.team import Team
 from ludus.search.ucb1 import Ucb1
 
@@ -35,11 +36,8 @@ It is called up to several thousand times a second, so slow work in it must limi
 """
 
 
-class Evaluator(Protocol):
-    """Evaluates positions: the interface between the trees and a network (see nets/evaluator.py)."""
-
-    def evaluate(self, batch: Batch) -> None:
-        """Fill batch.logits, aligned with batch.actions, and batch.values."""
+IN_HALVES = 64
+"""From so many leaves a round on, a growing batch is split into two halves."""
 
 
 class Uniform:
@@ -122,6 +120,7 @@ class Forest:
         edges: int | None = None,
         memory: int | None = None,
         batch: int = 1,
+        growth: int = 0,
         transpositions: bool = False,
         threads: int = 1,
         seed: int = 0,
@@ -129,11 +128,14 @@ class Forest:
         """Make trees for `nodes` positions and `edges` moves each, within `memory` bytes in all.
 
         When a tree is full, the search goes on without growing it. `rule` is a selection rule (default Ucb1()); `batch`
-        is the number of leaves that each tree may bring in one round.
+        is the number of leaves that each tree may bring in one round. With `growth`, which is for a single tree, a
+        search begins with one leaf a round, and has one more after each `growth` simulations, up to `batch`.
         """
         if trees < 1 or batch < 1 or threads < 1:
             raise BadOption("a forest needs at least one tree, one leaf a round and one thread")
-        self.game = game.compile()
+        if growth and trees > 1:
+            raise BadOption("growth is for a forest of one tree")
+        self.game, self.growth = game.compile(), growth
         self.rule = Ucb1() if rule is None else rule
         # Games in ordinary Python run one at a time, for any number of threads.
         self.threads = min(threads, trees) if game.parallel else 1
@@ -157,7 +159,7 @@ class Forest:
             scratch=np.zeros((trees, max_edges), np.float32),
             zero_sum=game.players == 2 and game.zero_sum,
         )
-        self.buffer = make_buffer(game, trees * batch, min(game.longest, nodes, LONGEST_PATH))
+        self.buffer = make_buffer(game, trees * batch, min(game.longest, nodes, LONGEST_PATH), scratch=True)
         self.scratch = reuse.make_scratch(self.trees)
         self._values = np.zeros(game.players, np.float32)
 
@@ -280,8 +282,11 @@ class Forest:
 
     def _consult(self, evaluator: Evaluator, budgets: np.ndarray, clock: _Clock) -> None:
         try:
-            with self._team(rounds.advance, budgets) as team:
-                self._consult_in_rounds(team, evaluator, budgets, clock)
+            if self.growth and len(self.buffer.waiting) > 1:
+                self._consult_in_turn(evaluator, budgets, clock)
+            else:
+                with self._team(rounds.advance, budgets) as team:
+                    self._consult_in_rounds(team, evaluator, budgets, clock)
         except BaseException:
             rounds.abandon(self.trees, self.buffer)
             raise
@@ -308,6 +313,46 @@ class Forest:
                 buffer.values[rows] = batch.values
             if clock.is_over(done):
                 budgets[:] = 0  # one more round, to take in the last evaluations
+
+    def _consult_in_turn(self, evaluator: Evaluator, budgets: np.ndarray, clock: _Clock) -> None:
+        """Search the tree with batches that grow. Large batches are two halves in turn: while helpers evaluate one
+        half, this thread evaluates with them, or finds the leaves of the other half.
+
+        The order of the steps does not depend on the number of threads, and so neither does the result.
+        """
+        spread = evaluator if isinstance(evaluator, Spread) else Spread([evaluator])
+        everything, rows = self.batch, len(self.buffer.waiting)
+        half = rows // 2 if rows >= IN_HALVES else rows
+        under_way: list[Evaluation | None] = [None, None]
+        which, idle, before = 0, 0, -1
+        try:
+            while idle < 2:
+                evaluation, under_way[which] = under_way[which], None
+                if evaluation is not None:
+                    evaluation.finish()
+                done = int(self.trees.done[0])
+                leaves = min(1 + done // self.growth, clock.affordable(done))
+                if leaves >= IN_HALVES:
+                    leaves //= 2
+                elif which == 1:
+                    leaves = 0
+                first = which * half
+                leaves = min(leaves, half, rows - first)
+                arguments = (self.game.rules, self.rule, self.trees, self.buffer, budgets)
+                found = rounds.advance_rows(*arguments, first, min(first + half, rows), leaves)
+                self.game.raise_pending()
+                if found:
+                    under_way[which] = spread.begin(Batch(*(array[first : first + found] for array in everything)))
+                done = int(self.trees.done[0])
+                idle = 0 if found or evaluation or done != before else idle + 1
+                before = done
+                if clock.is_over(done):
+                    budgets[:] = 0  # only evaluations that are under way are taken in
+                which = 1 - which
+        finally:
+            for evaluation in under_way:
+                if evaluation is not None:
+                    evaluation.cancel()
 
     # --- the result ---------------------------------------------------------------------------------------------------
 
@@ -370,14 +415,15 @@ class Forest:
         rows = len(self.buffer.waiting) // len(self.trees.root)
         if rows == 1:  # one leaf a round needs no virtual loss
             return edges
-        for row in range(index * rows, (index + 1) * rows):
-            if self.buffer.waiting[row]:
-                taken = self.buffer.path[row, : self.buffer.depths[row], 1:].ravel() - first
-                taken = taken[(taken >= 0) & (taken < count)]
-                solved = (edges["prior"][taken] < 0.0) & (edges["total"][taken] != tree.LOST)
-                mean = edges["total"][taken] / edges["visits"][taken]
-                edges["total"][taken] += np.where(solved, -mean, 1.0)
-                edges["visits"][taken] -= 1
+        waiting = index * rows + np.flatnonzero(self.buffer.waiting[index * rows : (index + 1) * rows])
+        depths = self.buffer.depths[waiting]
+        path = self.buffer.path[waiting, : depths.max(initial=0), 1:]
+        taken = path[np.arange(path.shape[1]) < depths[:, None]].ravel() - first
+        taken = np.bincount(taken[(taken >= 0) & (taken < count)], minlength=count)
+        solved = (edges["prior"] < 0.0) & (edges["total"] != tree.LOST)
+        mean = edges["total"] / np.maximum(1, edges["visits"])
+        edges["total"] += taken * np.where(solved, -mean, 1.0)
+        edges["visits"] -= taken.astype(np.int32)
         return edges
 
     def proof_lengths(self, children: np.ndarray) -> np.ndarray:
@@ -419,6 +465,13 @@ class _Clock:
             if self.progress(max(0.0, min(1.0, max(by_time, spent)))) is False:
                 return True
         return left <= 0 or spent >= 1
+
+    def affordable(self, done: int) -> int:
+        """The number of simulations for which the time will do, by the speed of those that are done; at least 1."""
+        if self.deadline == math.inf or self.seconds is None:
+            return 1 << 30
+        left = self.deadline - time.perf_counter()
+        return max(1, int(done * left / max(1e-9, self.seconds - left)))
 
     def next_portion(self, portion: int, took: float) -> int:
         """The number of simulations to run before the clock is read again.

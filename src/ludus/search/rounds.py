@@ -135,6 +135,21 @@ def advance(rules, rule, trees, buffer, budgets, words, thread, threads, opening
 
 
 @kernel
+def advance_rows(rules, rule, trees, buffer, budgets, first, last, leaves):
+    """Apply the evaluations in rows first to last - 1 of a single tree, then find up to `leaves` new leaves for them.
+
+    The leaves fill the rows from `first` on. Returns their number.
+    """
+    for row in range(first, last):
+        if buffer.waiting[row]:
+            apply_evaluation(trees, 0, buffer, row, True)
+    found = 0
+    while found < leaves and find_leaf(rules, rule, trees, 0, buffer, first + found, budgets[0], True):
+        found += 1
+    return found
+
+
+@kernel
 def abandon(trees, buffer):
     """Take back the simulations that wait for an evaluation."""
     rows = buffer.nodes.size // trees.root.size

@@ -18,7 +18,7 @@ import os
 import queue
 import threading
 import time
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -170,34 +170,46 @@ class Team:
     def _invite(self) -> None:
         self.words[LEAVE] = 0
         while self.absent:
-            _pool.invite(self, self.absent.pop())
+            invite(self, self.absent.pop())
 
 
 class Pool:
-    """Threads that sleep until a team invites them. All teams of the process share them."""
+    """Threads that sleep until they are invited to help. All searches of the process share them."""
 
     def __init__(self) -> None:
-        self.invitations: queue.SimpleQueue[tuple[Team, int]] = queue.SimpleQueue()
+        self.invitations: queue.SimpleQueue[tuple[Helped, int]] = queue.SimpleQueue()
         self.size = 0
         self.growing = threading.Lock()
 
-    def invite(self, team: Team, thread: int) -> None:
-        """Ask a thread of the pool to be the helper number `thread` of a team."""
+    def invite(self, work: Helped, thread: int) -> None:
+        """Ask a thread of the pool to help as number `thread`."""
         if self.size < thread:
             with self.growing:
                 while self.size < thread:
                     self.size += 1
                     threading.Thread(target=self._serve, name=f"search helper {self.size}", daemon=True).start()
-        self.invitations.put((team, thread))
+        self.invitations.put((work, thread))
 
     def _serve(self) -> None:
         while True:
-            team, thread = self.invitations.get()
-            team.help(thread)
-            del team  # its trees may be large
+            work, thread = self.invitations.get()
+            work.help(thread)
+            del work  # its trees may be large
 
 
 _pool = Pool()
+
+
+class Helped(Protocol):
+    """Work in which threads of the pool can help."""
+
+    def help(self, thread: int) -> None:
+        """Work as helper number `thread` until there is nothing to do."""
+
+
+def invite(work: Helped, thread: int) -> None:
+    """Ask a thread of the pool to help as number `thread`, from 1 on; the pool has at least as many threads."""
+    _pool.invite(work, thread)
 
 
 def _renew_pool() -> None:

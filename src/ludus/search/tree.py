@@ -84,11 +84,11 @@ class Trees(NamedTuple):
 
 @part
 def copy_state(target, i, source, j):
-    """target[i] = source[j], for records and for rows of integers."""
+    """target[i] = source[j], for records and for rows of integers, of which one may have scratch behind it."""
     if source.ndim == 1:
         target[i] = source[j]
     else:
-        for k in range(source.shape[1]):
+        for k in range(min(target.shape[1], source.shape[1])):
             target[i, k] = source[j, k]
 
 

@@ -29,6 +29,7 @@ from ludus.training.events import (
     Planned,
     Resumed,
     RunOpened,
+    StageBegun,
     TrainingFinished,
     TrainingStopped,
 )
@@ -104,6 +105,8 @@ class TrainingView:
         elif isinstance(event, Resumed):
             spent = clock(event.seconds)
             print(f"Going on from iteration {event.iteration}: {event.rows:,} rows, {spent} of training")
+        elif isinstance(event, StageBegun):
+            print(f"Self-play now plays {event.game.identity}", flush=True)
         elif isinstance(event, ClusterChanged | ActorLost):
             print(cluster_line(event), flush=True)
         elif isinstance(event, IterationDone):

@@ -53,6 +53,13 @@ class RunOpened:
 
 
 @dataclass(frozen=True)
+class StageBegun:
+    """Self-play plays this version of the game from now on (see Game.curriculum)."""
+
+    game: Game
+
+
+@dataclass(frozen=True)
 class Resumed:
     """The run continues from a checkpoint."""
 
@@ -114,6 +121,7 @@ TrainingEvent = (
     | Planned
     | RunOpened
     | Resumed
+    | StageBegun
     | IterationDone
     | Evaluated
     | CheckpointSaved

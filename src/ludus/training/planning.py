@@ -63,6 +63,8 @@ def settings_for(game: Game) -> dict[str, Any]:
     shape = game.observation
     if settings["network"] == "residual" and shape and shape[1] * shape[2] <= 16:
         settings |= {"blocks": 2, "width": 32, "iteration_rows": 2048, "window_rows": 8192, "batch_size": 256}
+    if game.curriculum():
+        settings["curriculum"] = True
     if game.most_legal > 16:
         settings["simulations"] = 32
     if fastest_engine() == "cuda":

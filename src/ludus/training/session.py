@@ -13,8 +13,9 @@ from ludus.errors import BadOption
 from ludus.registry import make, remake
 from ludus.runs.config import Config, read_toml, with_settings
 from ludus.runs.files import BadRun, check_writable
-from ludus.runs.lock import training_lock
-from ludus.runs.run import NETWORK, Run, first_weights, open_checkpoint
+from ludus.runs.lock import StopRequests, training_lock
+from ludus.runs.players import first_weights, is_pack, read_pack
+from ludus.runs.run import NETWORK, Run, open_checkpoint
 from ludus.stopping import NEVER
 from ludus.training.events import (
     BudgetAssumed,
@@ -26,6 +27,7 @@ from ludus.training.events import (
     Planned,
     Resumed,
     RunOpened,
+    StageBegun,
     TrainingFinished,
     TrainingStopped,
 )
@@ -65,8 +67,8 @@ def train(
     The budget is `minutes`, `games` or `steps` (gradient steps), since the run began; without one, ten minutes. A new
     run is made in the folder `run`, by default runs/GAME-DATE, with settings that suit the game, changed by a `recipe`
     (a name or a file) and by `settings` (see runs/config.py). It begins with random weights, or with those of another
-    run, `start` = RUN or RUN@CHECKPOINT. `resume` continues a run with its own settings. Python code of a game that
-    comes with a run or a recipe is used only with `trust`.
+    run or of a packed player, `start` = RUN, RUN@CHECKPOINT or FILE. `resume` continues a run with its own settings.
+    Python code of a game that comes with a run or a recipe is used only with `trust`.
 
     `cluster` is the address HOST:PORT of a Ray cluster whose nodes play the games, or `auto` (see docs/cluster.md).
     With `lockstep`, the same settings give the same weights there as on one machine, but nodes wait for each other.
@@ -144,7 +146,10 @@ def new_run(
 
 
 def _settings_of(name: str, game: Game | None, trust: bool) -> tuple[Game, dict[str, Any]]:
-    """The game, by default the one of the run `name`, and the settings of a run that begins with its weights."""
+    """The game, by default the one of the run or pack `name`, and the settings of a run with its weights."""
+    if is_pack(name):
+        pack = read_pack(Path(name))
+        return game or remake(pack.spec, trust), {**pack.network, "initial_run": str(Path(name).resolve())}
     run, checkpoint = open_checkpoint(name, game, trust, any_options=True)
     if checkpoint is None and not run.checkpoints():
         raise BadRun(f"{run.folder} has no checkpoint yet")
@@ -156,10 +161,11 @@ def _settings_of(name: str, game: Game | None, trust: bool) -> tuple[Game, dict[
 def continue_run(run: Run, budget: Budget, emit: Listener, stop: Stop, joined: Joined | None = None) -> Run:
     """Train a run from its latest good checkpoint, or from the start, until the budget is spent.
 
-    Games are played on the cluster, if one was `joined`.
+    Games are played on the cluster, if one was `joined`. The training ends when `stop` is set, or when another process
+    asks for it (`ludus.runs.lock.request_stop`).
     """
     with training_lock(run.folder):
-        return _continue(run, budget, emit, stop, joined)
+        return _continue(run, budget, emit, StopRequests(run.folder, stop), joined)
 
 
 def _continue(run: Run, budget: Budget, emit: Listener, stop: Stop, joined: Joined | None) -> Run:
@@ -174,6 +180,8 @@ def _continue(run: Run, budget: Budget, emit: Listener, stop: Stop, joined: Join
         if budget.is_empty:
             budget = Budget(MINUTES + trainer.seconds / 60)
         while not is_spent(budget, trainer) and not stop.is_set():
+            if trainer.follow_curriculum():
+                emit(StageBegun(trainer.played))
             report = trainer.iterate(stop)
             if report is None:
                 break

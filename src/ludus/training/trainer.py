@@ -15,7 +15,8 @@ from ludus.nets.engines import ENGINES
 from ludus.nets.evaluator import make_evaluator
 from ludus.nets.rows import empty_rows
 from ludus.runs.files import Writer
-from ludus.runs.run import detached, first_weights
+from ludus.runs.players import first_weights
+from ludus.runs.run import detached
 from ludus.stopping import NEVER, Stop
 from ludus.training.evaluation import open_evaluation
 from ludus.training.gating import GateResult, make_gate
@@ -106,14 +107,13 @@ class Trainer:
             network.load_state_dict(first_weights(config.initial_run, self.game, network))
         self.learner = Learner(self.game, network, config, learner_device(config), config.learner_threads or 1)
         self.gate = make_gate(config, self.learner.player)
-        self.selfplay: SelfPlay = (make_selfplay or LocalSelfPlay)(
-            self.game,
-            config,
-            self.gate.best,
-            games=config.parallel_games or GAMES,
-            workers=config.workers or 1,
-            seed=7919 * config.seed,
-        )
+        staged = config.curriculum and config.planned_rows and make_selfplay is None
+        self.stages = list(self.game.curriculum()) if staged else []
+        """The curriculum: until which fraction of the run each version of the game is played. A cluster has none."""
+        self.played = self.game
+        """The version of the game that self-play plays now."""
+        self._make_selfplay = make_selfplay or LocalSelfPlay
+        self.selfplay = self._new_selfplay()
         self.window = Window(config, empty_rows(self.game.new_states(1), self.game.players))
         rated = config.rating_games and self.game.two_player_zero_sum
         self.ladder = Ladder(self.learner.player) if rated else None
@@ -133,6 +133,7 @@ class Trainer:
 
     def iterate(self, stop: Stop = NEVER) -> Report | None:
         """One iteration: play, learn, choose the weights that play. None if stopped: then nothing changes on disk."""
+        self.follow_curriculum()
         if self.config.concurrent_learning:  # the learner has the rows of earlier iterations, so neither waits
             with ThreadPoolExecutor(1) as beside:
                 learning = beside.submit(self._learn, stop)
@@ -155,6 +156,36 @@ class Trainer:
         report = self._report(played, learned, graded)
         self._log(report, played)
         return report
+
+    def _new_selfplay(self) -> SelfPlay:
+        config = self.config
+        return self._make_selfplay(
+            self.played,
+            config,
+            self.gate.best,
+            games=config.parallel_games or GAMES,
+            workers=config.workers or 1,
+            seed=7919 * config.seed,
+        )
+
+    def follow_curriculum(self) -> bool:
+        """Play the version of the game that the progress of the run asks for; True if it is another one than before.
+
+        Games under way continue in it.
+        """
+        if not self.stages:
+            return False
+        stage = next((game for until, game in self.stages if self.progress < until), self.stages[-1][1])
+        if stage is self.played:
+            return False
+        state = self.selfplay.state()
+        self.selfplay.close()
+        del self.selfplay  # its trees may take most of a GPU's memory
+        self.played = self.learner.sampler.game = stage
+        self.selfplay = self._new_selfplay()
+        self.selfplay.restore(state)
+        self.selfplay.load(self.gate.best, self._calibration())
+        return True
 
     def _play(self, stop: Stop) -> Played:
         return self.selfplay.play(self.config.iteration_rows, self.simulations, stop)

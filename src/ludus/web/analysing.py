@@ -19,12 +19,12 @@ from ludus.web.views import choice_json, view_of
 
 if TYPE_CHECKING:
     from ludus.agents.agent import Agent
-    from ludus.game import Position
+    from ludus.game import Game, Position
 
-ANALYST = "uct"
-"""The agent of an analysis, unless another is named."""
-ADVISER = "uct:1s"
-"""The agent of a hint, unless another is named."""
+ANALYSTS = ("uct", "zero")
+"""The agents of an analysis, unless another is named: the second if a trained player comes with Ludus."""
+ADVISERS = ("uct:1s", "zero:1s")
+"""The agents of a hint, unless another is named: the second if a trained player comes with Ludus."""
 REVIEWER = "uct:4000"
 """The agent of a review, unless another is named."""
 LONGEST_PATH = 500
@@ -78,6 +78,10 @@ class Analyst:
         self._tasks: dict[str, Task] = {}
         self._agent: Agent | None = None
         """The agent of the analysis, which has its tree."""
+        self._game: Game | None = None
+        """The game that it was made for."""
+        self._tree: Tree | None = None
+        """The tree that was read last."""
         self._closed = False
 
     def close(self) -> None:
@@ -112,10 +116,15 @@ class Analyst:
         """Begin a live analysis of the present position, or of the one after `ply` moves and then `moves`."""
         ply = message.get("ply", self.room.session.ply)
         moves = texts(message, "moves")
-        position = played(self.room.session.position_at(whole(ply, "ply")), moves)
+        whole(ply, "ply")
+
+        def find() -> Position:
+            return played(self.room.session.position_at(ply), moves)
+
+        position = find()
         if position.is_over:
             raise IllegalMove("the game is over here: there is nothing to analyse")
-        name, ref = _text(message, "agent", ANALYST), message.get("ref")
+        name, ref = _text(message, "agent", ANALYSTS[self.room.trained]), message.get("ref")
         budget = Budget.of(message.get("budget") or "infinite")
         every = message.get("every", 0.25)
         if not isinstance(every, int | float) or not 0.05 <= every <= 60:
@@ -127,9 +136,10 @@ class Analyst:
         about = {"type": "snapshot", "ply": ply, "moves": moves, "agent": name, "ref": ref}
 
         def work(task: Task) -> None:
+            self.room.wait_for_rules(task.is_stopped)
             agent = self._analyst(name)
             lease = self.room.memory.lease(agent, task.is_stopped, budget)
-            with lease, analyse(position, agent, budget, player, every) as task.search:
+            with lease, analyse(find(), agent, budget, player, every) as task.search:
                 if task.is_stopped():
                     task.search.stop()
                 for snapshot in task.search:
@@ -141,12 +151,13 @@ class Analyst:
 
     def _analyst(self, name: str) -> Agent:
         """The agent of that name: the one of the last analysis, with its tree, if the name is the same."""
-        if self._agent is not None and self._agent.name == name:
+        game = self.room.session.game
+        if self._agent is not None and self._agent.name == name and self._game is game:
             return self._agent
         before, self._agent = self._agent, None
         if before is not None:
             self.room.memory.release(before)
-        self._agent = self.make_agent(name, self.room.session.game, 0)
+        self._agent, self._game = self.make_agent(name, game, 0), game
         return self._agent
 
     # --- the tree -----------------------------------------------------------------------------------------------------
@@ -163,10 +174,17 @@ class Analyst:
             agent = self._agent
         if agent is None:
             raise BadAgent("there is no tree yet: analyse a position first")
-        tree = Tree(agent)
-        node = tree.node(path)
-        if node is None:
-            raise IllegalMove(f"the search has not reached {' '.join(path)}")
+        tree = self._tree_of(agent)
+        node = tree.root
+        for move in path:
+            child = node.child(move)
+            if child is None:  # the search may have reached it since the node was read
+                node.refresh()
+                child = node.child(move)
+            if child is None:
+                raise IllegalMove(f"the search has not reached {' '.join(path)}")
+            node = child
+        node.refresh()
         self.send(
             {
                 "type": "tree",
@@ -178,15 +196,22 @@ class Analyst:
             }
         )
 
+    def _tree_of(self, agent: Agent) -> Tree:
+        """The tree of an agent with the nodes that were read before, so that a deep node takes one read."""
+        if self._tree is None or self._tree.agent is not agent or self._tree.is_stale:
+            self._tree = Tree(agent)
+        return self._tree
+
     # --- hints and reviews --------------------------------------------------------------------------------------------
 
     def hint(self, message: dict[str, Any], player: int | None) -> None:
         """Send what an agent would play."""
-        name, ref, session = _text(message, "agent", ADVISER), message.get("ref"), self.room.session
-
-        position = session.position
+        name, ref = _text(message, "agent", ADVISERS[self.room.trained]), message.get("ref")
 
         def work(task: Task) -> None:
+            self.room.wait_for_rules(task.is_stopped)
+            session = self.room.session
+            position = session.position
             agent = self.make_agent(name, session.game, 0)
             try:
                 with self.room.memory.lease(agent, task.is_stopped):
@@ -206,12 +231,14 @@ class Analyst:
 
     def review(self, message: dict[str, Any]) -> None:
         """Judge all positions of the game, the last one first, with a message for each."""
-        name, ref, session = _text(message, "agent", REVIEWER), message.get("ref"), self.room.session
+        name, ref = _text(message, "agent", REVIEWER), message.get("ref")
         budget = message.get("budget")
         budget = None if budget is None else Budget.of(budget)
-        positions = [session.position_at(ply) for ply in range(len(session.plies) + 1)]
 
         def work(task: Task) -> None:
+            self.room.wait_for_rules(task.is_stopped)
+            session = self.room.session
+            positions = [session.position_at(ply) for ply in range(len(session.plies) + 1)]
             agent = self.make_agent(name, session.game, 0)
             try:
                 with self.room.memory.lease(agent, task.is_stopped, budget):

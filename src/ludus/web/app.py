@@ -16,10 +16,11 @@ from fastapi.staticfiles import StaticFiles
 from starlette.exceptions import HTTPException
 
 from ludus import __version__
-from ludus.compile_events import CompileEnded, CompileEvent, on_compile
+from ludus.compile_events import on_compile
 from ludus.errors import LudusError
 from ludus.web import agents_api, arena_api, games_api, learning_api
 from ludus.web.catalogue import Catalogue
+from ludus.web.compiling import CompileStatus, titles_of
 from ludus.web.jobs import Jobs
 from ludus.web.memory import TreeMemory
 from ludus.web.room import Refused
@@ -30,6 +31,8 @@ from ludus.web.settings import WebSettings
 STATIC = Path(__file__).parent / "static"
 CLICK_THREADS = 8
 """Threads in which requests of people are treated; agents think in others."""
+MAKER_THREADS = 16
+"""Threads for requests that may make a game: a description in GDL is grounded and compiled for up to a minute."""
 TICK = 0.5
 """Seconds between two readings of the clocks."""
 
@@ -46,31 +49,40 @@ class Server:
         self.rooms = Rooms(self.catalogue, self.memory, settings.games)
         self.jobs = Jobs()
         self.clicks = ThreadPoolExecutor(CLICK_THREADS, "ludus click")
+        self.makers = ThreadPoolExecutor(MAKER_THREADS, "ludus maker")
+        self.compiling = CompileStatus()
+        self._told = ""
         self.sockets = 0
-        on_compile(self._tell_of_compiling)
+        on_compile(self.compiling.hear)
 
-    def _tell_of_compiling(self, event: CompileEvent) -> None:
-        """Tell the browsers that play a game that it is compiled."""
-        busy = not isinstance(event, CompileEnded)
-        text = f"Compiling {event.what} for this machine, once ({event.seconds:.0f} s) ..." if busy else ""
-        for room in self.rooms.all():
-            if room.session.game.title == event.what:
-                room.tell({"type": "status", "text": text})
+    def _tell_of_compiling(self) -> None:
+        """Tell the browsers that play a game that it is compiled, and when that has ended."""
+        line, before, self._told = self.compiling.line, self._told, self.compiling.line
+        if line or before:
+            for room in self.rooms.all():
+                if self.compiling.what in titles_of(room.session.game) and room.is_ready:
+                    room.tell({"type": "status", "text": line})
 
     async def in_thread(self, function: Callable[..., Result], *arguments: Any) -> Result:
         """Call a function beside the event loop."""
         return await asyncio.get_running_loop().run_in_executor(self.clicks, function, *arguments)
+
+    async def in_maker(self, function: Callable[..., Result], *arguments: Any) -> Result:
+        """Call a function that may make a game beside the event loop, and beside the clicks of people."""
+        return await asyncio.get_running_loop().run_in_executor(self.makers, function, *arguments)
 
     async def tick(self) -> None:
         """Read the clocks of all games, and forget games that nobody looks at."""
         while True:
             await asyncio.sleep(TICK)
             await self.in_thread(self.rooms.tick)
+            self._tell_of_compiling()
 
     def close(self) -> None:
         self.jobs.close()
         self.rooms.close()
-        self.clicks.shutdown(wait=False, cancel_futures=True)
+        for threads in (self.clicks, self.makers):
+            threads.shutdown(wait=False, cancel_futures=True)
 
 
 def make_app(settings: WebSettings) -> FastAPI:

@@ -115,12 +115,12 @@ def router(server: Server) -> APIRouter:
     @routes.post("/games/{number}/open")
     async def replay(number: int, request: Request, file: str = MAIN) -> dict[str, Any]:
         """Open a recorded game as a game of this browser, at its start."""
-        return {"id": await server.in_thread(_replay, server, file, number, request.scope["browser"])}
+        return {"id": await server.in_maker(_replay, server, file, number, request.scope["browser"])}
 
     @routes.post("/start")
     async def start(body: NewArena) -> dict[str, Any]:
         """Let agents play each other; their games join those in the file of results."""
-        await server.in_thread(arena.start, body)
+        await server.in_maker(arena.start, body)
         return {}
 
     @routes.post("/agents")

@@ -6,6 +6,7 @@ files are run only if they were given when the server was started.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 import sys
@@ -15,25 +16,28 @@ import warnings
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ludus import registry
 from ludus.agents.naming import names_a_program, parse
 from ludus.agents.search import SearchAgent
-from ludus.agents.zero import LEVELS
 from ludus.api.seats import make_seated
 from ludus.errors import BadAgent, BadOption, LudusError, UnknownGame
 from ludus.gdl.described import DescribedGame
+from ludus.gdl.limits import LIMITS
 from ludus.gdl.sheets import rule_sheets
 from ludus.machine import cpu_count
 from ludus.runs.description import read_description
 from ludus.runs.files import BadRun, write_bytes, write_whole
-from ludus.runs.players import shipped_players
-from ludus.sources import DESCRIPTION, real_path
-from ludus.spec import GameSpec, split_identity
-from ludus.web.settings import RULES_LIMIT, WebSettings
+from ludus.runs.levels import COUNT
+from ludus.runs.players import Pack, shipped_players
+from ludus.sources import DESCRIPTION, read_source, real_path
+from ludus.spec import GameSpec
+from ludus.web.settings import QUERY_SECONDS, RULES_LIMIT, WebSettings
 from ludus.web.turns import Turns
+from ludus.web.views import moves_of, view_of
 
 if TYPE_CHECKING:
     from ludus.agents.agent import Agent
@@ -76,6 +80,13 @@ class Entry:
     defaults: Mapping[str, Any]
     """The options and their defaults."""
     make: Callable[..., Game]
+    digest: str = ""
+    """The digest of a description in a file from the command line."""
+
+    @property
+    def is_described(self) -> bool:
+        """True for a description in GDL, which takes seconds to make: it is grounded and compiled first."""
+        return self.source in ("gdl", "rules") or self.key.endswith(DESCRIPTION)
 
     def json(self) -> dict[str, Any]:
         options = [
@@ -99,12 +110,14 @@ class Catalogue:
         self.settings = settings
         self.turns = Turns(cpu_count())
         self._lock = threading.RLock()
-        self._checking = threading.Lock()
-        """Held while an uploaded rule sheet is checked, which may take a minute: one at a time."""
+        self._describing = threading.Lock()
+        """Held while a description in GDL is grounded and compiled, which may take a minute: one at a time."""
         self._made: OrderedDict[tuple[str, str], Game] = OrderedDict()
         self._warming: set[int] = set()
         """The identities of games that are being compiled."""
         self._entries: dict[str, Entry] = {}
+        LIMITS.grounding_megabytes = settings.grounding_megabytes
+        LIMITS.query_seconds, LIMITS.query_megabytes = QUERY_SECONDS, settings.query_megabytes
         for name in settings.agents:
             parse(name)  # refuses a name that means nothing
         for name in registry.names():
@@ -139,21 +152,33 @@ class Catalogue:
         if unknown:
             known = ", ".join(entry.defaults) or "none"
             raise BadOption(f"{entry.title} has no option {unknown[0][:40]!r}; its options are {known}")
-        known_as = key, json.dumps(given, sort_keys=True)
+        known_as = _known_as(entry, given)
         with self._lock:
             game = self._made.get(known_as)
             if game is not None:
                 self._made.move_to_end(known_as)
                 return game
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # a slow reasoner is in the catalogue's text, not on the console
-            game = entry.make(**given)
-        if game.parallel:
+        is_grounded = entry.is_described and not given.get("reasoner")
+        with self._describing if is_grounded else contextlib.nullcontext():
             with self._lock:
-                self._made[known_as] = game
-                while len(self._made) > GAMES_KEPT:
-                    self._made.popitem(last=False)
-        return game
+                if known_as in self._made:  # another thread has made it meanwhile
+                    return self._made[known_as]
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # a slow reasoner is in the catalogue's text, not on the console
+                game = entry.make(**given)
+            if game.parallel:
+                with self._lock:
+                    self._made[known_as] = game
+                    while len(self._made) > GAMES_KEPT:
+                        self._made.popitem(last=False)
+            return game
+
+    def takes_long(self, key: str, options: Mapping[str, Any]) -> bool:
+        """True if the game must be grounded and compiled first: a description in GDL that was not made yet."""
+        if not self.entry(key).is_described or options.get("reasoner"):
+            return False
+        with self._lock:
+            return _known_as(self.entry(key), options) not in self._made
 
     def warm_up(self, key: str, game: Game) -> None:
         """Compile what a game between people needs, beside the game, and switch the game to it when it is ready."""
@@ -167,8 +192,8 @@ class Catalogue:
                 known = self.entry(key).defaults
                 options = {name: value for name, value in game.spec.options.items() if name in known}
                 start = self.entry(key).make(**options).compile().start()
-                if not start.is_over:
-                    assert start.play(start.actions[0]).values
+                for position in (start, start if start.is_over else start.play(start.actions[0])):
+                    moves_of(position, view_of(position))
                 game.compile()
             except LudusError:  # rules that cannot be compiled are played as they are; agents say what is wrong
                 return
@@ -178,23 +203,29 @@ class Catalogue:
 
         threading.Thread(target=compile_twin, name="ludus warm-up", daemon=True).start()
 
-    def key_of(self, spec: GameSpec, identity: str = "") -> str | None:
-        """The key of the game that a stored spec or identity names; None if the catalogue has no such game."""
+    def key_of(self, spec: GameSpec) -> str | None:
+        """The key of the game that a stored spec names; None if the catalogue has no such game."""
         name = Path(spec.source).name if registry.has_file(spec) else spec.source
         for entry in self.entries:
-            if entry.key in (name, f"file:{name}", f"rules:{name.removesuffix('.kif')}"):
-                if entry.source != "file" or not spec.digest:
-                    return entry.key
-                game = self.game(entry.key, {k: v for k, v in spec.options.items() if k in entry.defaults})
-                if game.digest == spec.digest or (identity and split_identity(identity)[0] == game.identity):
-                    return entry.key
+            is_named = entry.key in (name, f"file:{name}", f"rules:{name.removesuffix('.kif')}")
+            if is_named and self._has_rules_of(entry, spec):
+                return entry.key
         return None
+
+    def _has_rules_of(self, entry: Entry, spec: GameSpec) -> bool:
+        """True if a file from the command line has the rules of a stored spec; other games are known by their name."""
+        if entry.source != "file" or not spec.digest:
+            return True
+        if entry.is_described:  # the game itself takes seconds to make
+            return entry.digest == spec.digest
+        game = self.game(entry.key, {name: value for name, value in spec.options.items() if name in entry.defaults})
+        return game.digest == spec.digest
 
     def json(self) -> dict[str, Any]:
         return {
-            "games": [entry.json() for entry in self.entries],
+            "games": [{**entry.json(), "trained": self.has_player(entry.key)} for entry in self.entries],
             "agents": [
-                *self._shipped(),
+                *self._levels(),
                 *({"name": name, "title": title, "about": about, "games": None} for name, title, about in AGENTS),
                 *(
                     {"name": name, "title": name, "about": "A program that the server was started with.", "games": None}
@@ -204,18 +235,37 @@ class Catalogue:
             "runs": self.runs(),
         }
 
-    def _shipped(self) -> list[dict[str, Any]]:
-        """The trained players that come with Ludus, in levels."""
-        keys = sorted({key for pack in shipped_players() if (key := self.key_of(pack.spec)) is not None})
-        about = "A trained player that comes with Ludus."
+    # --- trained players that come with Ludus -------------------------------------------------------------------------
+
+    @cached_property
+    def _players(self) -> dict[str, list[Pack]]:
+        """The trained players that come with Ludus, by the key of their game."""
+        found: dict[str, list[Pack]] = {}
+        for pack in shipped_players():
+            key = self.key_of(pack.spec)
+            if key is not None:
+                found.setdefault(key, []).append(pack)
+        return found
+
+    def has_player(self, key: str, options: Mapping[str, Any] | None = None) -> bool:
+        """True if a trained player for the game with these options comes with Ludus."""
+        return key in self._players and self.has_player_for(key, self.game(key, options))
+
+    def has_player_for(self, key: str, game: Game) -> bool:
+        """True if a trained player for this game, which has that key, comes with Ludus."""
+        return any(pack.suits(game) for pack in self._players.get(key, ()))
+
+    def _levels(self) -> list[dict[str, Any]]:
+        """The trained players that come with Ludus: at full strength first, then weaker ones."""
+        keys, about = sorted(self._players), "A trained player that comes with Ludus."
         return [
             {
-                "name": f"zero:level={level}",
-                "title": f"Trained, level {level} of {len(LEVELS)}",
+                "name": "zero" if level == COUNT else f"zero:level={level}",
+                "title": f"Trained, level {level} of {COUNT}",
                 "about": about,
                 "games": keys,
             }
-            for level in (LEVELS if keys else ())
+            for level in (range(COUNT, 0, -1) if keys else ())
         ]
 
     # --- rule sheets --------------------------------------------------------------------------------------------------
@@ -237,8 +287,8 @@ class Catalogue:
             raise BadOption(f"{MOST_RULES} rule sheets are kept at most: remove some from {self.rules_folder.name}")
         if path.exists() and path.read_text(encoding="utf-8") != text:
             raise BadOption(f"there is another rule sheet called {path.stem}: choose another name")
-        if not self._checking.acquire(blocking=False):
-            raise BadOption("another rule sheet is being checked: try again when it is done")
+        if not self._describing.acquire(blocking=False):
+            raise BadOption("another rule sheet is being prepared: try again when it is done")
         try:
             with tempfile.TemporaryDirectory(prefix="ludus-") as folder, warnings.catch_warnings():
                 warnings.simplefilter("ignore")
@@ -246,7 +296,7 @@ class Catalogue:
                 draft.write_text(text, encoding="utf-8")
                 make_file(draft)  # refuses a description that cannot be played
         finally:
-            self._checking.release()
+            self._describing.release()
         self.rules_folder.mkdir(parents=True, exist_ok=True)
         write_whole(path, lambda place: write_bytes(place, text))
         with self._lock:
@@ -294,6 +344,24 @@ class Catalogue:
             agent.pace = self.turns.pace
         return agent
 
+    def is_late(self, name: str, key: str, game: Game) -> bool:
+        """True for an agent that is made when it is first needed: its network takes seconds to load the first time."""
+        spec = parse(name)
+        if spec.kind not in WITH_RUN or "torch" in sys.modules:
+            return False
+        self.agent_path(name)
+        has_network = not self.needs_player(name) or self.has_player_for(key, game)
+        return (
+            has_network
+            and spec.options.get("level", "1") in map(str, range(1, COUNT + 1))
+            and set(spec.options) <= {"level"}
+        )
+
+    def needs_player(self, name: str) -> bool:
+        """True for an agent with the network of a trained player that comes with Ludus."""
+        spec = parse(name)
+        return spec.kind in WITH_RUN and not spec.words
+
     def agent_path(self, name: str) -> str:
         """An agent's name with the path of its run in place of the run's name; BadAgent if it cannot be made here."""
         spec = parse(name)
@@ -321,6 +389,12 @@ class Catalogue:
         if ":" in str(folder):
             raise BadAgent(f"{folder} cannot be named in an agent: its path has a colon")
         return ":".join(parts)
+
+
+def _known_as(entry: Entry, options: Mapping[str, Any]) -> tuple[str, str]:
+    """The key by which a game with options is kept in memory."""
+    changed = {name: value for name, value in options.items() if value != entry.defaults.get(name)}
+    return entry.key, json.dumps(changed, sort_keys=True)
 
 
 def _changed_at(path: Path) -> float:
@@ -372,5 +446,13 @@ def _rule_sheet(path: Path, key: str = "", source: str = "rules") -> Entry:
     roles = len(re.findall(r"^\s*\(\s*role ", text, re.MULTILINE | re.IGNORECASE)) or 1
     about = "Rules in GDL, from a file" if source == "file" else "Rules in GDL, uploaded"
     return Entry(
-        key or f"rules:{path.stem}", path.stem, about, roles, False, source, DescribedGame.options(), _maker(str(path))
+        key or f"rules:{path.stem}",
+        path.stem,
+        about,
+        roles,
+        False,
+        source,
+        DescribedGame.options(),
+        _maker(str(path)),
+        read_source(path).digest if source == "file" else "",
     )

@@ -39,6 +39,13 @@ class PositionRequest(Body):
     seed: int = Field(0, ge=0, lt=2**62, description="Seed of a random set-up, and of the agents.")
 
 
+class GameRequest(Body):
+    """A game with options."""
+
+    game: str = Field(max_length=200, description="The key of a game of the catalogue.")
+    options: Options = Field(default={}, max_length=32)
+
+
 class NewGame(Body):
     """A new game, or the continuation of a record."""
 
@@ -80,10 +87,15 @@ def router(server: Server) -> APIRouter:
         limits = {"upload": UPLOAD_LIMIT, "message": MESSAGE_LIMIT, "games": GAMES_LIMIT}
         return {**await server.in_thread(server.catalogue.json), "limits": limits}
 
+    @routes.get("/status")
+    async def status() -> dict[str, Any]:
+        """What the server does meanwhile: the game that it compiles, as a line for people."""
+        return {"text": server.compiling.line}
+
     @routes.post("/games")
     async def create(body: NewGame, request: Request) -> dict[str, Any]:
         """Make a game. This browser gets all human seats but those given as "open"."""
-        room = await server.in_thread(
+        room = await server.in_maker(
             server.rooms.create,
             request.scope["browser"],
             body.game,
@@ -105,19 +117,19 @@ def router(server: Server) -> APIRouter:
     @routes.get("/games/{id}")
     async def state(id: str, request: Request) -> dict[str, Any]:
         """The message `state` of a game."""
-        room = await server.in_thread(server.rooms.get, id)
+        room = await server.in_maker(server.rooms.get, id)
         return await server.in_thread(room.state, request.scope["browser"])
 
     @routes.delete("/games/{id}")
     async def delete(id: str, request: Request) -> dict[str, Any]:
         """Remove a game of this browser."""
-        await server.in_thread(server.rooms.delete, id, request.scope["browser"])
+        await server.in_maker(server.rooms.delete, id, request.scope["browser"])
         return {}
 
     @routes.get("/games/{id}/record")
     async def record(id: str) -> Response:
         """The record of a game, as a file."""
-        room = await server.in_thread(server.rooms.get, id)
+        room = await server.in_maker(server.rooms.get, id)
         text = json.dumps(await server.in_thread(room.session.record), indent=1)
         name = f"{room.session.game.name.replace(':', '-')}-{id[:6]}.json"
         headers = {"content-disposition": f'attachment; filename="{name}"'}
@@ -126,23 +138,28 @@ def router(server: Server) -> APIRouter:
     @routes.get("/games/{id}/plies/{ply}")
     async def view(id: str, ply: int) -> dict[str, Any]:
         """The view after some moves; the game stays where it is."""
-        room = await server.in_thread(server.rooms.get, id)
+        room = await server.in_maker(server.rooms.get, id)
         return await server.in_thread(room.view, ply)
+
+    @routes.post("/trained")
+    async def trained(body: GameRequest) -> dict[str, Any]:
+        """Whether a trained player for a game with these options comes with Ludus: the agent `zero`."""
+        return {"trained": await server.in_maker(server.catalogue.has_player, body.game, body.options)}
 
     @routes.post("/positions")
     async def position(body: PositionRequest) -> dict[str, Any]:
         """The view of a position, with the legal moves; an error says why a text cannot be read."""
-        return await server.in_thread(_described, server, body)
+        return await server.in_maker(_described, server, body)
 
     @routes.post("/arrange")
     async def arrange(body: Arrangement) -> dict[str, Any]:
         """The view of a position that is set up by hand; an error says what is wrong with it."""
-        return await server.in_thread(_arranged, server, body)
+        return await server.in_maker(_arranged, server, body)
 
     @routes.post("/rules")
     async def rules(body: Rules) -> dict[str, Any]:
         """Add a rule sheet in GDL to the catalogue."""
-        return {"key": await server.in_thread(server.catalogue.add_rules, body.name, body.text)}
+        return {"key": await server.in_maker(server.catalogue.add_rules, body.name, body.text)}
 
     @routes.websocket("/games/{id}/live")
     async def live(socket: WebSocket, id: str) -> None:
@@ -150,7 +167,7 @@ def router(server: Server) -> APIRouter:
             await socket.close(1013, "too many sockets are open")
             return
         try:
-            room = await server.in_thread(server.rooms.get, id)
+            room = await server.in_maker(server.rooms.get, id)
         except NotThere as error:
             await socket.accept()
             await socket.close(4404, str(error))

@@ -15,7 +15,7 @@ from ludus.arena.store import FILE
 from ludus.errors import BadOption, LudusError
 from ludus.runs.config import Config
 from ludus.runs.description import read_description
-from ludus.runs.lock import is_training
+from ludus.runs.lock import is_stop_requested, is_training, request_stop
 from ludus.runs.log import Log
 from ludus.runs.run import read_watched
 from ludus.web.catalogue import NAME
@@ -76,18 +76,18 @@ def router(server: Server) -> APIRouter:
     @routes.post("/runs")
     async def start(body: Training) -> dict[str, Any]:
         """Start a training."""
-        await server.in_thread(_start, server, body)
+        await server.in_maker(_start, server, body)
         return {"name": body.name}
 
     @routes.post("/runs/{name}/resume")
     async def resume(name: str, body: More) -> dict[str, Any]:
         """Go on with a training."""
-        await server.in_thread(_resume, server, name, body.minutes)
+        await server.in_maker(_resume, server, name, body.minutes)
         return {}
 
     @routes.post("/runs/{name}/stop")
     async def stop(name: str) -> dict[str, Any]:
-        """Stop a training; it can be resumed."""
+        """Stop a training, also one that another process runs; it can be resumed."""
         await server.in_thread(_stop, server, name)
         return {}
 
@@ -111,8 +111,11 @@ def _runs(server: Server) -> list[dict[str, Any]]:
 def _status(server: Server, name: str) -> dict[str, Any]:
     job = server.jobs.get(f"run {name}")
     folder = server.settings.runs / name
-    training = (job is not None and job.is_running) or is_training(folder)
-    return {"training": training, "job": None if job is None else job.json()}
+    told = None if job is None else job.json()
+    own = told is not None and told["running"]
+    training = own or is_training(folder)
+    stopping = training and (is_stop_requested(folder) or (told is not None and told["stopping"]))
+    return {"training": training, "stopping": stopping, "elsewhere": training and not own, "job": told}
 
 
 def _run(server: Server, name: str, after: int) -> dict[str, Any]:
@@ -183,5 +186,5 @@ def _stop(server: Server, name: str) -> None:
     job = server.jobs.get(f"run {name}")
     if job is not None and job.is_running:
         job.stop()
-        return
-    raise BadOption(f"{name} was not started here: stop it where it was started")
+    else:  # a terminal, or a server that has ended, has started it
+        request_stop(server.catalogue.run_folder(name))

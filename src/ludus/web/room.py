@@ -10,10 +10,12 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ludus.api.seats import HUMAN
+from ludus.api.session import Session
 from ludus.board import why_not
 from ludus.errors import BadOption, IllegalMove, LudusError, describe_error
 from ludus.rules import EVERYONE
@@ -23,12 +25,18 @@ from ludus.web.views import state_of, thought_of, view_of
 if TYPE_CHECKING:
     from ludus.agents.agent import Agent
     from ludus.agents.snapshot import Snapshot
-    from ludus.api.session import Session
+    from ludus.api.seats import MakeAgent
+    from ludus.game import Game
 
 OPEN = "open"
 """In a request: a human seat that no browser has claimed."""
 EVERY = 0.4
 """Seconds between two snapshots of an agent that thinks in a seat."""
+MOMENT = 0.5
+"""Seconds after which people are told why an agent does not think yet."""
+POLL = 0.1
+"""Seconds between two checks whether an agent that waits for the rules is still wanted."""
+WAITING = "The rules are grounded and compiled for this machine; people can play, agents wait"
 
 
 class Refused(LudusError):
@@ -54,9 +62,12 @@ class Room:
         memory: TreeMemory,
         claims: dict[int, str] | None = None,
         on_change: Callable[[Room], object] = lambda room: None,
+        trained: bool = False,
         clocks_ran: bool = False,
     ):
         self.id, self.key, self.session, self.memory = id, key, session, memory
+        self.trained = trained
+        """True if a trained player for this game comes with Ludus."""
         self.claims = claims or {}
         """For each human seat that is taken, the browser that has it."""
         self.failed: dict[int, str] = {}
@@ -76,6 +87,11 @@ class Room:
         """The players whose agent has a thread."""
         self._clocks_ran = clocks_ran
         """True if clocks ran when the last viewer left."""
+        self._acting = threading.RLock()
+        """Held while a person acts, and while the game is exchanged."""
+        self._ready = threading.Event()
+        self._ready.set()
+        self._awaited_since = 0.0
 
     # --- viewers ------------------------------------------------------------------------------------------------------
 
@@ -121,7 +137,7 @@ class Room:
         ]
         moves = [move for move in common["moves"] if self.claims.get(move["player"]) == browser]
         own = {"id": self.id, "serial": self.serial, "game": self.key, "options": self.options}
-        own.update(paused=self.paused, reviewing=self.is_reviewing)
+        own.update(paused=self.paused, reviewing=self.is_reviewing, trained=self.trained)
         return {**common, **own, "players": players, "moves": moves}
 
     @property
@@ -175,7 +191,8 @@ class Room:
             raise BadOption(f"there is no message of type {str(message.get('type'))[:40]!r}; docs/web.md lists them")
         if message["type"] != "claim" and self.claims and browser not in self.claims.values():
             raise Refused("you watch this game: take a free seat to play")
-        action(browser, message)
+        with self._acting:
+            action(browser, message)
         self.publish()
 
     def own_player(self, browser: str, message: dict[str, Any]) -> int:
@@ -186,7 +203,7 @@ class Room:
             if len(awaited) != 1:
                 raise IllegalMove("say for which player" if own else "you have no seat in this game")
             return awaited[0]
-        if player not in own:
+        if player not in own or isinstance(player, bool):
             raise Refused("this seat is not yours")
         return player
 
@@ -235,7 +252,7 @@ class Room:
 
     def _player(self, message: dict[str, Any]) -> int:
         player = message.get("player")
-        if not isinstance(player, int) or not 0 <= player < self.session.game.players:
+        if not isinstance(player, int) or isinstance(player, bool) or not 0 <= player < self.session.game.players:
             raise BadOption(f"player must be a number from 0 to {self.session.game.players - 1}")
         return player
 
@@ -266,15 +283,57 @@ class Room:
             raise BadOption("touched must be a list of cells")
         return why_not(self.session.position, self.own_player(browser, message), touched)
 
+    def record(self) -> dict[str, Any]:
+        """The record of the game; with its rules by the reasoner it names the final ones, which are being made."""
+        record = self.session.record()
+        if not self.is_ready:
+            record["game"]["options"]["reasoner"] = False
+        return record
+
     def tick(self) -> None:
-        """Read the clocks, and tell the viewers if one runs."""
+        """Read the clocks, and tell the viewers if one runs, or if rules are being made."""
         session = self.session
+        if not self.is_ready:
+            seconds = time.monotonic() - self._awaited_since
+            self.tell({"type": "status", "text": f"{WAITING} ({seconds:.0f} s) ..."})
         if session.running and self.viewers:
             left = session.tick()
             if session.is_over:
                 self.publish()
             else:
                 self.tell({"type": "clock", "left": list(left), "running": list(session.running)})
+
+    # --- rules that are being made ------------------------------------------------------------------------------------
+
+    @property
+    def is_ready(self) -> bool:
+        """False while people play by the reasoner, until the rules were grounded and compiled."""
+        return self._ready.is_set()
+
+    def await_rules(self) -> None:
+        """Let agents wait until `switch_to` brings the final game."""
+        self._awaited_since = time.monotonic()
+        self._ready.clear()
+
+    def wait_for_rules(self, is_cancelled: Callable[[], bool]) -> None:
+        """Wait until agents may think; Cancelled if `is_cancelled` meanwhile."""
+        while not self._ready.wait(POLL):
+            if is_cancelled():
+                raise Cancelled
+
+    def switch_to(self, game: Game, make_agent: MakeAgent, is_late: Callable[[str], bool]) -> None:
+        """Go on with the final game, also with moves that are hidden until all have moved."""
+        with self._acting:
+            before = self.session
+            if before.game is not game:
+                self.session = Session.from_record(before.record(), game, make_agent=make_agent, is_late=is_late)
+                for player, move in before.hidden_moves.items():
+                    self.session.play(move, player)
+                if before.running:
+                    self.session.resume()
+            self._ready.set()
+        self.tell({"type": "status", "text": ""})
+        self.publish()
 
     def close(self) -> None:
         """Stop all agents and give back the memory of their trees."""
@@ -287,12 +346,31 @@ class Room:
     def _let_agents_think(self) -> None:
         with self._lock:
             session = self.session
-            if self.paused or not self.viewers or self.is_reviewing:
+            if self.paused or not self.viewers or self.is_reviewing or not self.is_ready:
                 return
             for player in session.waiting_for:
                 if player not in session.people and player not in self._thinking and player not in self.failed:
                     self._thinking.add(player)
                     threading.Thread(target=self._think, args=(player,), name="ludus agent", daemon=True).start()
+
+    @contextmanager
+    def _telling_that(self, text: str) -> Iterator[None]:
+        """Tell the viewers what goes on, if it takes longer than a moment."""
+        is_told = threading.Event()
+
+        def tell() -> None:
+            is_told.set()
+            self.tell({"type": "status", "text": text})
+
+        timer = threading.Timer(MOMENT, tell)
+        timer.daemon = True
+        timer.start()
+        try:
+            yield
+        finally:
+            timer.cancel()
+            if is_told.is_set():
+                self.tell({"type": "status", "text": ""})
 
     def _think(self, player: int) -> None:
         """Let the agent of a player move. Runs in a thread of its own."""
@@ -310,9 +388,10 @@ class Room:
             return not self.viewers or self.paused
 
         try:
-            agent = self._agents[player] = session.agent(player)
-            with self._preparing:
-                session.prepare()
+            with self._telling_that(f"{session.seats[player]} gets ready ..."):
+                agent = self._agents[player] = session.agent(player)
+                with self._preparing:
+                    session.prepare()
             with self.memory.lease(agent, is_cancelled):
                 if not is_cancelled():
                     session.think(player, on_snapshot=show, every=EVERY)

@@ -14,7 +14,7 @@ import time
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ludus.api.record import BadRecord
 from ludus.api.seats import HUMAN
@@ -24,12 +24,10 @@ from ludus.errors import BadOption, LudusError
 from ludus.runs.files import write_bytes, write_whole
 from ludus.spec import GameSpec
 from ludus.web.catalogue import Catalogue
+from ludus.web.making import Makers, Making
 from ludus.web.memory import TreeMemory
 from ludus.web.room import OPEN, Refused, Room
 from ludus.web.settings import GAMES_LIMIT
-
-if TYPE_CHECKING:
-    from ludus.game import Game
 
 FORMAT = "ludus web game 1"
 ID = re.compile(r"[A-Za-z0-9_-]{16}")
@@ -52,6 +50,7 @@ class Rooms:
 
     def __init__(self, catalogue: Catalogue, memory: TreeMemory, folder: Path):
         self.catalogue, self.memory, self.folder = catalogue, memory, folder
+        self._makers = Makers(catalogue)
         self._rooms: dict[str, Room] = {}
         self._lock = threading.RLock()
         self._writing = threading.Lock()
@@ -65,6 +64,7 @@ class Rooms:
 
     def close(self) -> None:
         """Stop all agents and write all games."""
+        self._makers.close()
         for room in self.all():
             room.session.cancel()
         with self._news:
@@ -90,28 +90,29 @@ class Rooms:
         if sum(1 for _ in self.folder.glob("*.json")) >= GAMES_LIMIT:
             raise BadOption(f"{GAMES_LIMIT} games are kept at most: delete some first")
         if record is not None:
-            key, game = self._recorded_game(record)
+            key, options = self._recorded_game(record)
         elif key is None:
             raise BadOption("name a game, or give a record")
-        else:
-            game = self.catalogue.game(key, options)
+        making = self._makers.make(key, options or {})
+        game = making.game
         open_seats = [player for player, seat in enumerate(seats or ()) if seat == OPEN]
         names = None if seats is None else [HUMAN if seat == OPEN else seat for seat in seats]
-        make_agent = self.catalogue.make_agent
+        agents: dict[str, Any] = {"make_agent": self.catalogue.make_agent, "is_late": making.is_late}
         if record is not None:
-            session = Session.from_record(dict(record), game, names, make_agent=make_agent)
+            session = Session.from_record(dict(record), game, names, **agents)
         else:
-            session = Session(game, names, text=position, moves=moves, seed=seed, clocks=clocks, make_agent=make_agent)
+            session = Session(game, names, text=position, moves=moves, seed=seed, clocks=clocks, **agents)
         claims = {player: browser for player in session.people if player not in open_seats}
-        room = Room(secrets.token_urlsafe(12), key, session, self.memory, claims, self._changed)
+        trained = self.catalogue.has_player_for(key, game)
+        room = Room(secrets.token_urlsafe(12), key, session, self.memory, claims, self._changed, trained)
         with self._lock:
             self._rooms[room.id] = room
+        making.finish(room)
         self._changed(room)
-        self.catalogue.warm_up(key, game)
         return room
 
-    def _recorded_game(self, record: Mapping[str, Any]) -> tuple[str, Game]:
-        """The game of a record, which may come from anyone: one of the catalogue."""
+    def _recorded_game(self, record: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+        """The key and the options of a record, which may come from anyone: a game of the catalogue."""
         moves = record.get("moves")
         if not isinstance(moves, list) or len(moves) > MOST_PLIES:
             raise BadRecord(f"a record has a list of at most {MOST_PLIES:,} moves")
@@ -119,21 +120,26 @@ class Rooms:
         key = self.catalogue.key_of(spec)
         if key is None:
             raise BadRecord(f"this server has no game {Path(spec.source).name!r}: start it with --game FILE")
+        return key, self._known_options(key, spec)
+
+    def _known_options(self, key: str, spec: GameSpec) -> dict[str, Any]:
         known = self.catalogue.entry(key).defaults
-        return key, self.catalogue.game(key, {name: value for name, value in spec.options.items() if name in known})
+        return {name: value for name, value in spec.options.items() if name in known}
 
     def get(self, id: str) -> Room:
         """The room of an id, read from its file if it is not in memory; NotThere if there is none."""
         with self._lock:
             room = self._rooms.get(id)
         if room is None:
-            loaded = self._load(id)
+            loaded, making = self._load(id)
             with self._lock:
                 room = self._rooms.setdefault(id, loaded)
+            if room is loaded:  # another thread may have read it meanwhile
+                making.finish(room)
         room.updated = max(room.updated, time.time() - IDLE / 2)  # it is about to be used
         return room
 
-    def _load(self, id: str) -> Room:
+    def _load(self, id: str) -> tuple[Room, Making]:
         path = self._path(id)
         if not path.is_file():
             raise NotThere("there is no such game: it may have been deleted")
@@ -142,18 +148,21 @@ class Rooms:
             if data["format"] != FORMAT:
                 raise NotThere("this game was written by another version of Ludus")
             key, record = data["key"], data["record"]
-            spec, known = GameSpec.from_json(record["game"]), self.catalogue.entry(key).defaults
-            game = self.catalogue.game(key, {name: value for name, value in spec.options.items() if name in known})
-            session = Session.from_record(record, game, make_agent=self.catalogue.make_agent)
+            making = self._makers.make(key, self._known_options(key, GameSpec.from_json(record["game"])))
+            agents: dict[str, Any] = {"make_agent": self.catalogue.make_agent, "is_late": making.is_late}
+            session = Session.from_record(record, making.game, **agents)
             claims = {int(player): str(browser) for player, browser in data["claims"].items()}
             clocks_ran = data.get("clocks_run") is True
         except LudusError:
             raise
         except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
             raise NotThere(f"the file of this game is damaged: {error}") from None
-        room = Room(id, key, session, self.memory, claims, self._changed, clocks_ran)
+        trained = self.catalogue.has_player_for(key, making.game)
+        room = Room(id, key, session, self.memory, claims, self._changed, trained, clocks_ran)
         room.updated = path.stat().st_mtime
-        return room
+        if making.is_pending:
+            room.await_rules()
+        return room, making
 
     def delete(self, id: str, browser: str) -> None:
         """Remove a game of a browser, in memory and on disk."""
@@ -248,12 +257,12 @@ class Rooms:
             "title": room.session.game.title,
             "claims": {str(player): browser for player, browser in room.claims.items()},
             "clocks_run": room.clocks_run,
-            "record": room.session.record(),
+            "record": room.record(),
         }
         try:
             text = json.dumps(data)
             with self._writing:
-                if id in self._rooms:  # it may have been deleted
+                if self._rooms.get(id) is room:  # it may have been deleted
                     write_whole(self._path(id), partial(write_bytes, content=text))
         except LudusError as error:  # a full disk: people play on, and know it
             room.tell({"type": "error", "message": f"this game cannot be kept: {error}"})

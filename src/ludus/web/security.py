@@ -8,6 +8,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import hmac
 import ipaddress
@@ -50,6 +51,7 @@ HEADERS = {
 }
 YEAR = 365 * 24 * 3600
 SAFE = ("GET", "HEAD", "OPTIONS")
+INTERNAL = "the server has failed to answer; its console shows why"
 
 
 class Guard:
@@ -88,13 +90,24 @@ class Guard:
             where = scope["path"] + (f"?{urlencode(rest, doseq=True)}" if rest else "")
             answer = RedirectResponse(where if where.startswith("/") and not where.startswith("//") else "/", 303)
             marks.append(self._cookie(self.token_cookie, given))
-            await answer(scope, receive, _with_headers(send, marks))
-            return
-        if scope["type"] == "http":
-            limit = PICTURE_LIMIT if scope["path"].startswith("/api/pictures/") else UPLOAD_LIMIT
-            await self.app(scope, _bounded(receive, limit), _with_headers(send, marks))
+            await answer(scope, receive, _Answer(send, marks))
+        elif scope["type"] == "http":
+            await self._pass_on(scope, receive, _Answer(send, marks))
         else:
-            await self.app(scope, receive, _with_cookies(send, marks))
+            await self.app(scope, receive, _Handshake(scope, send, marks))
+
+    async def _pass_on(self, scope: Scope, receive: Receive, answer: _Answer) -> None:
+        """Let the application answer. An error of the server is answered here, with the headers of every answer."""
+        limit = PICTURE_LIMIT if scope["path"].startswith("/api/pictures/") else UPLOAD_LIMIT
+        try:
+            await self.app(scope, _bounded(receive, limit), answer)
+        except asyncio.CancelledError:  # the server ends, and this request takes longer than it waits
+            if not answer.has_begun:
+                await JSONResponse({"error": "the server ends"}, 503)(scope, receive, answer)
+        except Exception:
+            if not answer.has_begun:
+                await JSONResponse({"error": INTERNAL}, 500)(scope, receive, answer)
+            raise  # uvicorn writes it to the console
 
     def _problem(self, scope: Scope, headers: dict[str, str]) -> tuple[int, str] | None:
         """The status and the message of a refusal; None if the request may pass."""
@@ -149,28 +162,46 @@ def _cookies(header: str) -> dict[str, str]:
 async def _refuse(scope: Scope, receive: Receive, send: Send, status: int, message: str) -> None:
     if scope["type"] == "websocket":
         await receive()
-        await send({"type": "websocket.close", "code": 1008, "reason": message[:120]})
+        await _Handshake(scope, send, [])({"type": "websocket.close", "code": 1008, "reason": message[:120]})
     else:
-        await JSONResponse({"error": message}, status)(scope, receive, _with_headers(send, []))
+        await JSONResponse({"error": message}, status)(scope, receive, _Answer(send, []))
 
 
-def _with_headers(send: Send, cookies: list[bytes]) -> Send:
-    async def send_all(message: Message) -> None:
+class _Answer:
+    """Sends an HTTP answer with the headers of every answer, and with cookies."""
+
+    def __init__(self, send: Send, cookies: list[bytes]):
+        self._send, self._cookies = send, cookies
+        self.has_begun = False
+
+    async def __call__(self, message: Message) -> None:
         if message["type"] == "http.response.start":
-            own = [(name.encode(), value.encode()) for name, value in HEADERS.items()]
-            message = {**message, "headers": [*message.get("headers", []), *own, *_set(cookies)]}
-        await send(message)
-
-    return send_all
+            self.has_begun = True
+            message = {**message, "headers": [*message.get("headers", []), *_own(), *_set(self._cookies)]}
+        await self._send(message)
 
 
-def _with_cookies(send: Send, cookies: list[bytes]) -> Send:
-    async def send_all(message: Message) -> None:
+class _Handshake:
+    """Accepts a WebSocket with cookies, or refuses it with the headers of every answer."""
+
+    def __init__(self, scope: Scope, send: Send, cookies: list[bytes]):
+        self._send, self._cookies = send, cookies
+        self._can_answer = "websocket.http.response" in scope.get("extensions", {})
+        self._is_open = False
+
+    async def __call__(self, message: Message) -> None:
         if message["type"] == "websocket.accept":
-            message = {**message, "headers": [*message.get("headers", []), *_set(cookies)]}
-        await send(message)
+            self._is_open = True
+            message = {**message, "headers": [*message.get("headers", []), *_set(self._cookies)]}
+        if message["type"] == "websocket.close" and not self._is_open and self._can_answer:
+            text = message.get("reason") or "there is nothing here"
+            await self._send({"type": "websocket.http.response.start", "status": 403, "headers": _own()})
+            message = {"type": "websocket.http.response.body", "body": text.encode()}
+        await self._send(message)
 
-    return send_all
+
+def _own() -> list[tuple[bytes, bytes]]:
+    return [(name.encode(), value.encode()) for name, value in HEADERS.items()]
 
 
 def _set(cookies: list[bytes]) -> list[tuple[bytes, bytes]]:

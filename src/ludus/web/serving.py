@@ -11,9 +11,11 @@ from collections.abc import Callable, Iterator
 
 import uvicorn
 from fastapi import FastAPI
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from ludus.errors import BadOption
 from ludus.web.app import make_app
+from ludus.web.security import HEADERS
 from ludus.web.settings import MESSAGE_LIMIT, WebSettings
 
 
@@ -58,10 +60,21 @@ def server_config(app: FastAPI) -> uvicorn.Config:
         ws_max_size=4 * MESSAGE_LIMIT,
         ws_ping_interval=20,
         ws_ping_timeout=20,
+        http=Protocol,
         access_log=False,
         server_header=False,
-        timeout_graceful_shutdown=2,
+        timeout_graceful_shutdown=1,
     )
+
+
+class Protocol(H11Protocol):
+    """HTTP whose answer to garbage has the headers of every answer: uvicorn answers it without the application."""
+
+    def send_400_response(self, msg: str) -> None:
+        headers = {"content-type": "text/plain; charset=utf-8", "connection": "close", **HEADERS}
+        head = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
+        self.transport.write(f"HTTP/1.1 400 Bad Request\r\n{head}\r\n{msg}".encode("ascii"))
+        self.transport.close()
 
 
 def bind(settings: WebSettings) -> socket.socket:
@@ -71,6 +84,7 @@ def bind(settings: WebSettings) -> socket.socket:
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind((settings.host, settings.port))
+        listener.listen()  # a browser that is quicker than the server waits
     except OSError as error:
         listener.close()
         reason = error.strerror or error

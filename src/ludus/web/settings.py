@@ -25,6 +25,10 @@ MOST_QUESTIONS = 16
 """Largest number of questions to agents over HTTP that are answered at once."""
 GAMES_LIMIT = 2000
 """Largest number of games that are kept in the folder of games."""
+LEAST_GROUNDING = 512
+"""Smallest limit in megabytes for a process that grounds a description: less is not enough to load clingo."""
+QUERY_SECONDS = 5.0
+"""Time for one query of the reasoner, which plays descriptions that cannot be grounded."""
 SOCKETS_LIMIT = 400
 """Largest number of sockets that are open at once."""
 
@@ -72,7 +76,18 @@ class WebSettings:
 
     @property
     def agent_memory(self) -> int:
+        """Bytes for the trees and tables of all agents together."""
         return self.memory or memory_size() // 4
+
+    @property
+    def grounding_megabytes(self) -> int:
+        """Megabytes for each of the two processes that ground a description in GDL: together as much as the agents."""
+        return max(LEAST_GROUNDING, self.agent_memory >> 21)
+
+    @property
+    def query_megabytes(self) -> int:
+        """Megabytes that one query of the reasoner may add to the server."""
+        return min(512, self.agent_memory >> 20)
 
 
 def data_folder() -> Path:

@@ -15,8 +15,10 @@ from ludus.ggp.messages import (
     Start,
     Stop,
     find_spelling,
+    names_in_brackets,
     read_message,
     read_move,
+    with_brackets,
     write_message,
 )
 from ludus.protocols.ggp_scrambling import Scrambler
@@ -118,3 +120,10 @@ def test_a_scrambled_description_is_the_same_game_in_other_words():
         other.play(renamed)
     assert plain.goals == other.goals
     assert scrambler.restore("(unheard of)") == "(unheard of)"
+
+
+def test_a_name_without_arguments_is_written_as_the_rules_write_it():
+    rules = "(legal a (noop)) (<= (legal a (put (x) y)) (true (free x))) (<= (next p) (does a noop)) (legal b wait) (q)"
+    names = names_in_brackets(rules)
+    assert names == {"noop", "x", "q"}
+    assert [with_brackets(move, names) for move in ("noop", "wait", "(put x y)")] == ["(noop)", "wait", "(put (x) y)"]

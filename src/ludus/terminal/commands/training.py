@@ -37,7 +37,8 @@ def train(
     ] = None,
     resume: Annotated[str | None, typer.Option(metavar="RUN", help="Continue this run.")] = None,
     start: Annotated[
-        str | None, typer.Option("--from", metavar="RUN[@CHECKPOINT]", help="Start with the weights of another run.")
+        str | None,
+        typer.Option("--from", metavar="RUN[@CHECKPOINT]", help="Start with the weights of another run or player."),
     ] = None,
     recipe: Annotated[
         str | None, typer.Option(metavar="NAME", help="Take settings from a recipe, or from a file that ends in .toml.")

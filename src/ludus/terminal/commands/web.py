@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -68,3 +70,6 @@ def web(
         0 if memory is None else read_size(memory),
     )
     serve(settings, browser, print)
+    # A thread may be in the compiler, or wait for clingo. Neither can be interrupted, and nothing of theirs is kept.
+    sys.stdout.flush()
+    os._exit(0)

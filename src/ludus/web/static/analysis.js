@@ -81,12 +81,11 @@ export class AnalysisPanel {
     this.drawCurve();
   }
 
-  /** Agents that search, the networks of runs first. */
+  /** Agents that search: the trained player that comes with Ludus first, then those of the user's runs. */
   listAgents() {
     const { catalogue, state } = this.page;
     const runs = catalogue.runs.filter((run) => run.game === state.game && run.checkpoints.length);
-    const kinds = new Set(["uct", ...catalogue.agents.map((agent) => agent.name.split(":")[0])]);
-    const names = [...runs.map((run) => `zero:${run.name}`), ...["uct", "rollout", "solver"].filter((kind) => kinds.has(kind))];
+    const names = [...(state.trained ? ["zero"] : []), "uct", ...runs.map((run) => `zero:${run.name}`), "solver"];
     this.agent.replaceChildren(...names.map((name) => html("option", { value: name }, name)));
   }
 
@@ -175,7 +174,7 @@ export class AnalysisPanel {
     const mine = this.state.moves.find((move) => move.move === line[0]);
     this.line.replaceChildren(
       ...line.slice(0, 12).map((move, i) => html("button", { type: "button", class: "chip", "aria-label": `Show the line up to ${move}`, onclick: () => this.look(line.slice(0, i + 1)) }, move)),
-      ...(mine ? [html("button", { type: "button", class: "chip primary", onclick: () => this.page.send({ type: "play", action: mine.action, player: mine.player }) }, `Play ${line[0]}`)] : []),
+      ...(mine ? [html("button", { type: "button", class: "chip primary", onclick: () => this.page.send({ type: "play", move: mine.move, player: mine.player }) }, `Play ${line[0]}`)] : []),
     );
   }
 
@@ -208,7 +207,7 @@ export class AnalysisPanel {
     );
     const caption = this.snapshot.blocks.length > 1 ? [html("caption", {}, this.state.players[block.player].name)] : [];
     const more = block.moves.length > MOST_ROWS ? [html("button", { type: "button", class: "chip", onclick: () => this.toggleAll() }, this.showsAll ? "Fewer moves" : `All ${block.moves.length} moves`)] : [];
-    return html("div", {}, html("table", {}, ...caption, html("thead", {}, html("tr", {}, ...head)), html("tbody", {}, ...body)), ...more);
+    return html("div", {}, html("table", { class: hasPriors ? "with-network" : null }, ...caption, html("thead", {}, html("tr", {}, ...head)), html("tbody", {}, ...body)), ...more);
   }
 
   toggleAll() {

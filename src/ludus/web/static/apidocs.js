@@ -2,6 +2,7 @@
 
 import { get } from "./api.js";
 import { html } from "./svg.js";
+import "./theme.js";
 
 const place = document.getElementById("routes");
 

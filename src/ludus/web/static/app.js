@@ -1,6 +1,7 @@
 // The pages of Ludus. The address after # says which one: #/play, #/game/ID, #/game/ID/PANEL, #/analyse, #/learn, #/arena.
 
 import { html } from "./svg.js";
+import { switchTheme } from "./theme.js";
 
 const main = document.getElementById("main");
 const toasts = document.getElementById("toasts");
@@ -60,15 +61,6 @@ async function route() {
   }
 }
 
-function switchTheme() {
-  const root = document.documentElement;
-  const dark = root.dataset.theme ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
-  root.dataset.theme = dark ? "light" : "dark";
-  localStorage.setItem("ludus-theme", root.dataset.theme);
-}
-
-const theme = localStorage.getItem("ludus-theme");
-if (theme === "light" || theme === "dark") document.documentElement.dataset.theme = theme;
 document.getElementById("theme").addEventListener("click", switchTheme);
 addEventListener("hashchange", route);
 route();

@@ -22,7 +22,7 @@ export class ArenaPage extends Dashboard {
     this.pick = html("div", { class: "inline" });
     this.table = html("section", { class: "panel", "aria-labelledby": "ratings" });
     this.matrix = html("section", { class: "panel", "aria-labelledby": "matrix" });
-    this.games = html("section", { class: "panel", "aria-labelledby": "recorded" });
+    this.games = html("section", { class: "panel recorded", "aria-labelledby": "recorded" });
     this.element = html("div", { class: "dashboard" }, html("h1", { class: "visually-hidden" }, "Arena"), html("div", { class: "column" }, this.form, this.games), html("div", { class: "column" }, this.pick, this.table, this.matrix));
   }
 
@@ -41,7 +41,7 @@ export class ArenaPage extends Dashboard {
   }
 
   choose() {
-    const select = new SeatSelect("Agent", agentChoices(this.catalogue, this.game.value), "uct:1000", { people: false });
+    const select = new SeatSelect("Agent", agentChoices(this.catalogue, this.game.value, this.catalogue.games.find((game) => game.key === this.game.value).trained), "uct:1000", { people: false });
     this.adder.replaceChildren(select.element, html("button", { type: "button", onclick: () => this.add(select.value) }, "Add"));
     this.showChips();
   }
@@ -140,7 +140,7 @@ export class ArenaPage extends Dashboard {
       html("h2", { id: "ratings" }, "Ratings"),
       ratings.played.length > 1 ? choice : html("p", { class: "muted" }, ratings.game),
       html("p", { class: "muted" }, `${ratings.games} games${ratings.anchored ? "" : "; without the anchor, ratings are relative to the mean"}`),
-      html("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Table of ratings" }, html("table", {}, html("thead", {}, html("tr", {}, ...["Place", "Agent", "Rating", "95 % interval", "Score", "Games"].map((name) => html("th", { scope: "col" }, name)))), html("tbody", {}, ...rows))),
+      html("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Table of ratings" }, html("table", { class: "ratings" }, html("thead", {}, html("tr", {}, ...["Place", "Agent", "Rating", "95 % interval", "Score", "Games"].map((name) => html("th", { scope: "col" }, name)))), html("tbody", {}, ...rows))),
     );
   }
 

@@ -63,7 +63,8 @@ export class BoardView extends EventTarget {
     this.svg.addEventListener("click", (event) => this.camera.dragged || this.onPress(event.target.closest("[data-cell]")));
     this.svg.addEventListener("pointerover", (event) => this.onHover(event.target.closest("[data-cell]")));
     this.svg.addEventListener("pointerleave", () => this.onHover(null));
-    this.svg.addEventListener("focusin", (event) => this.onHover(event.target.closest("[data-cell]")));
+    // On the frame: an SVG element that listens for focus would be a stop of the Tab key in Chromium.
+    this.frame.addEventListener("focusin", (event) => this.onHover(event.target.closest("[data-cell]")));
     this.element.addEventListener("keydown", (event) => this.onKey(event));
   }
 

@@ -56,8 +56,9 @@ export function lineChart(title, series, { xTitle = "", unit = "", zero = false 
   for (const y of ticks(y0, y1)) {
     picture.append(svg("line", { x1: LEFT, x2: WIDTH - RIGHT, y1: toY(y), y2: toY(y), class: "grid" }), svg("text", { x: LEFT - 6, y: toY(y) + 4, class: "tick y" }, `${short(y)}${unit}`));
   }
-  for (const x of ticks(x0, x1)) picture.append(svg("text", { x: toX(x), y: HEIGHT - 9, class: "tick x" }, short(x)));
-  if (xTitle) picture.append(svg("text", { x: WIDTH - RIGHT, y: HEIGHT - BOTTOM - 5, class: "tick end" }, xTitle));
+  const end = WIDTH - RIGHT - (xTitle ? 8 * xTitle.length + 8 : 0); // the title of the axis stands at its end
+  for (const x of ticks(x0, x1).filter((value) => toX(value) <= end)) picture.append(svg("text", { x: toX(x), y: HEIGHT - 9, class: "tick x" }, short(x)));
+  if (xTitle) picture.append(svg("text", { x: WIDTH - RIGHT, y: HEIGHT - 9, class: "tick end" }, xTitle));
   shown.forEach((each, number) => {
     const kind = `series s${number % 6}`;
     const banded = each.points.filter((point) => Number.isFinite(point.low) && Number.isFinite(point.high));

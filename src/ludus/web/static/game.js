@@ -44,7 +44,7 @@ export class GamePage extends EventTarget {
       html("section", { class: "table", "aria-label": "Game" }, html("div", { class: "game-head" }, this.heading, this.status), this.notice, this.result, this.players.element, boardElement, this.controls.element),
       this.side,
     );
-    this.board.addEventListener("move", (event) => this.send({ type: "play", player: event.detail.player, action: event.detail.action }));
+    this.board.addEventListener("move", (event) => this.send({ type: "play", player: event.detail.player, move: event.detail.move }));
     this.board.addEventListener("refused", (event) => this.explain(event.detail));
     this.openPanel(panel ?? this.panels[0].name);
   }
@@ -204,8 +204,8 @@ export class GamePage extends EventTarget {
     if (state.reviewing && waiting.some((each) => !each.person)) return `Move ${state.ply} of ${state.plies}. Go to the end, or let them play on from here.`;
     const failed = waiting.filter((each) => each.failed);
     if (failed.length) return `${failed[0].seat} cannot move: ${failed[0].failed}`;
-    if (waiting.every((each) => each.yours)) return waiting.length === 1 && state.players.filter((each) => each.yours).length === 1 ? "Your turn." : `${waiting.map((each) => each.name).join(" and ")} to move.`;
-    return `${state.waiting_for.map(name).join(" and ")} to move${waiting.some((each) => each.thinking) ? ", thinking ..." : "."}`;
+    if (waiting.every((each) => each.yours)) return waiting.length === 1 && state.players.filter((each) => each.yours).length === 1 ? "Your turn." : `${listed(waiting.map((each) => each.name))} to move.`;
+    return `${listed(state.waiting_for.map(name))} to move${waiting.some((each) => each.thinking) ? ", thinking ..." : "."}`;
   }
 
   /** The end of the game with its reason, above the board. */
@@ -216,4 +216,9 @@ export class GamePage extends EventTarget {
       this.result.replaceChildren(...(text ? [html("strong", {}, text), html("span", { class: "muted" }, ` ${{ rules: `After ${state.ply} moves.`, time: "On time.", resignation: "", agreement: "" }[state.result.reason] ?? ""}`)] : []));
     }
   }
+}
+
+/** Names as people list them: a, b and c. */
+function listed(names) {
+  return names.length < 3 ? names.join(" and ") : `${names.slice(0, -1).join(", ")} and ${names.at(-1)}`;
 }

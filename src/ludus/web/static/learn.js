@@ -44,7 +44,7 @@ export class LearnPage extends Dashboard {
     this.game.value = "connect4";
     this.name = html("input", { required: true, pattern: "[A-Za-z0-9][A-Za-z0-9._\\-]{0,79}", autocomplete: "off" });
     this.minutes = html("input", { type: "number", min: "0.1", step: "any", value: "10" });
-    this.options = html("div", { class: "fields" });
+    this.options = html("div", { class: "fields options" });
     this.settings = html("textarea", { rows: "3", spellcheck: "false", placeholder: "blocks=4\nsimulations=32" });
     this.form.replaceChildren(
       html("h2", {}, "New training"),
@@ -64,7 +64,7 @@ export class LearnPage extends Dashboard {
     const stamp = [now.getMonth() + 1, now.getDate(), now.getHours(), now.getMinutes()].map((part) => String(part).padStart(2, "0")).join("");
     this.name.value = `${game.key.replace(/[^A-Za-z0-9]+/g, "-")}-${stamp}`;
     this.inputs = new Map(game.options.filter((option) => option.kind !== "NoneType").map((option) => [option, option.kind === "bool" ? html("input", { type: "checkbox", checked: option.default }) : html("input", { value: option.default })]));
-    this.options.replaceChildren(...[...this.inputs].map(([option, input]) => html("label", { class: "field" }, html("span", {}, option.name), input)));
+    this.options.replaceChildren(...[...this.inputs].map(([option, input]) => html("label", { class: "field" }, html("span", {}, option.name.replaceAll("_", " ")), input)));
   }
 
   async start(event) {
@@ -103,7 +103,7 @@ export class LearnPage extends Dashboard {
     const focused = document.activeElement?.dataset?.focus;
     const rows = this.runs.map((run) => {
       const last = run.last;
-      const state = run.training ? "training" : run.job?.failure ? "failed" : "stopped";
+      const state = run.stopping ? "stopping" : run.training ? "training" : run.job?.failure ? "failed" : "stopped";
       const told = last ? `iteration ${last.iteration}, ${short(last.games)} games, ${duration(last.seconds)}` : run.training ? (run.job?.lines.at(-1) ?? "preparing") : "nothing yet";
       const act = run.training ? ["Stop", () => post(`/api/runs/${run.name}/stop`)] : ["Resume", () => post(`/api/runs/${run.name}/resume`, { minutes: Number(this.minutes.value) || 10 })];
       return html(
@@ -112,8 +112,9 @@ export class LearnPage extends Dashboard {
         html("label", { class: "check" }, html("input", { type: "checkbox", checked: this.chosen.has(run.name), "data-focus": `show ${run.name}`, onchange: (event) => this.toggle(run.name, event.target.checked) }), html("strong", {}, run.name)),
         html("span", { class: `state ${state}` }, state),
         html("span", { class: "muted" }, `${run.title ?? ""} ${told}`),
+        run.elsewhere ? html("span", { class: "muted" }, run.stopping ? "asked to stop; it ends after its present moves" : "trained by another process; Stop asks it to end") : null,
         run.job?.failure ? html("span", { class: "warning" }, run.job.failure) : null,
-        html("button", { type: "button", "data-focus": `act ${run.name}`, "aria-label": `${act[0]} ${run.name}`, onclick: () => attempt(async () => { await act[1](); await this.refresh(); }) }, act[0]),
+        html("button", { type: "button", "data-focus": `act ${run.name}`, disabled: run.stopping, "aria-label": `${act[0]} ${run.name}`, onclick: () => attempt(async () => { await act[1](); await this.refresh(); }) }, act[0]),
         run.checkpoints.length && run.game ? html("button", { type: "button", "data-focus": `play ${run.name}`, "aria-label": `Play against ${run.name}`, onclick: () => this.playAgainst(run) }, "Play") : null,
       );
     });

@@ -2,7 +2,7 @@
 
 import { get, getCatalogue, post, remove, upload } from "./api.js";
 import { attempt, toast } from "./app.js";
-import { agentChoices, gameOptions, SeatSelect } from "./seats.js";
+import { agentChoices, gameOptions, opponent, SeatSelect } from "./seats.js";
 import { SetUp } from "./setup.js";
 import { field, html } from "./svg.js";
 
@@ -32,7 +32,8 @@ class Lobby {
     const last = localStorage.getItem("ludus-game");
     this.game.value = this.catalogue.games.some((game) => game.key === last) ? last : "connect4";
     this.about = html("p", { class: "muted" });
-    this.options = html("div", { class: "fields" });
+    this.progress = html("p", { class: "muted", role: "status" });
+    this.options = html("div", { class: "fields options" });
     this.seats = html("div", { class: "fields" });
     this.position = html("input", { name: "position", placeholder: "the initial position", autocomplete: "off", spellcheck: "false" });
     this.clock = html("select", { name: "clock" }, ...CLOCKS.map(([value, label]) => html("option", { value }, label)));
@@ -61,6 +62,7 @@ class Lobby {
         ),
       ),
       html("button", { type: "submit", class: "primary" }, this.action),
+      this.progress,
     );
     this.choose();
   }
@@ -81,13 +83,31 @@ class Lobby {
           option.kind === "bool"
             ? html("input", { type: "checkbox", checked: option.default })
             : html("input", { type: option.kind === "int" || option.kind === "float" ? "number" : "text", step: option.kind === "float" ? "any" : null, value: option.default ?? "" });
+        input.addEventListener("change", () => this.optionsChanged());
         this.inputs.set(option, input);
-        return field(option.name, input);
+        return field(option.name.replaceAll("_", " "), input);
       }),
     );
-    const choices = agentChoices(this.catalogue, game.key);
-    this.selects = Array.from({ length: this.hasSeats ? game.players : 0 }, (_, player) => new SeatSelect(`Player ${player + 1}`, choices, player === 0 ? "human" : "uct:1000"));
+    this.selects = [];
+    this.offerSeats(game.trained);
+  }
+
+  /** Offer the agents for each seat; who was chosen before stays, if they can play. */
+  offerSeats(trained) {
+    const game = this.chosen;
+    const choices = agentChoices(this.catalogue, game.key, trained);
+    const isShipped = (seat) => /^zero(:level=\d+)?$/.test(seat);
+    const before = this.selects.map(({ value }) => (value === opponent(this.trained) || (!trained && isShipped(value)) ? opponent(trained) : value));
+    this.trained = trained;
+    this.selects = Array.from({ length: this.hasSeats ? game.players : 0 }, (_, player) => new SeatSelect(`Player ${player + 1}`, choices, before[player] ?? (player === 0 ? "human" : opponent(trained))));
     this.seats.replaceChildren(...this.selects.map((select) => select.element));
+  }
+
+  /** Other options may be ones that no trained player knows. */
+  async optionsChanged() {
+    const game = this.game.value;
+    const { trained } = await post("/api/trained", { game, options: this.given() }).catch(() => ({ trained: false }));
+    if (game === this.game.value && trained !== this.trained) this.offerSeats(trained);
   }
 
   given() {
@@ -112,16 +132,36 @@ class Lobby {
 
   async start(event) {
     event.preventDefault();
-    const button = this.form.querySelector("button[type=submit]");
-    button.disabled = true;
     await attempt(() => this.begin(this.request()));
-    button.disabled = false;
   }
 
   async begin(request) {
     if (request.game) localStorage.setItem("ludus-game", request.game);
-    const { id } = await post("/api/games", request);
-    location.hash = `#/game/${id}${this.panel}`;
+    const { id } = await this.waitFor(post("/api/games", request));
+    if (!this.isGone) location.hash = `#/game/${id}${this.panel}`;
+  }
+
+  /** Wait for the server. If it takes longer than a moment, say why: rules in GDL are grounded and compiled first. */
+  async waitFor(answer) {
+    const button = this.form.querySelector("button[type=submit]");
+    const began = performance.now();
+    const timer = setInterval(async () => {
+      const { text } = await get("/api/status").catch(() => ({ text: "" }));
+      const seconds = Math.round((performance.now() - began) / 1000);
+      if (button.disabled) this.progress.textContent = text || `Preparing the rules (${seconds} s) ...`;
+    }, 500);
+    button.disabled = true;
+    try {
+      return await answer;
+    } finally {
+      clearInterval(timer);
+      button.disabled = false;
+      this.progress.textContent = "";
+    }
+  }
+
+  leave() {
+    this.isGone = true;
   }
 
   /** Set up a position by hand, beside the form. */
@@ -168,7 +208,7 @@ class Lobby {
     await attempt(async () => {
       const [file] = input.files;
       const name = file.name.replace(/\.[^.]*$/, "").replace(/[^A-Za-z0-9._-]/g, "-");
-      const { key } = await post("/api/rules", { name, text: await file.text() });
+      const { key } = await this.waitFor(post("/api/rules", { name, text: await file.text() }));
       this.catalogue = await getCatalogue(true);
       this.build();
       this.game.value = key;

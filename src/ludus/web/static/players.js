@@ -34,7 +34,7 @@ export class Players {
   }
 
   build(state) {
-    const choices = agentChoices(this.page.catalogue, state.game);
+    const choices = agentChoices(this.page.catalogue, state.game, state.trained);
     this.rows = state.players.map((each) => {
       const select = new SeatSelect(`Seat of ${each.name}`, choices, each.seat, { onchange: (seat) => this.page.send({ type: "seat", player: each.player, seat }) });
       const row = {

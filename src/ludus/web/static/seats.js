@@ -13,11 +13,18 @@ export function gameOptions(games) {
   });
 }
 
-/** The agents that can play a game: [{value, label}], runs included. */
-export function agentChoices(catalogue, game) {
+const TRAINED = "zero";
+
+/** Who plays against a person unless they choose: the trained player that comes with Ludus, or else a tree search. */
+export function opponent(trained) {
+  return trained ? TRAINED : "uct:1000";
+}
+
+/** The agents that can play a game: [{value, label}], runs included. `trained`: a player for it comes with Ludus. */
+export function agentChoices(catalogue, game, trained) {
   const runs = catalogue.runs.filter((run) => run.game === game && run.checkpoints.length);
   return [
-    ...catalogue.agents.filter((agent) => agent.games === null || agent.games.includes(game)).map((agent) => ({ value: agent.name, label: agent.title })),
+    ...catalogue.agents.filter((agent) => agent.games === null || (trained && agent.games.includes(game))).map((agent) => ({ value: agent.name, label: agent.title })),
     ...runs.flatMap((run) => [
       { value: `zero:${run.name}`, label: `Trained: ${run.name}` },
       { value: `policy:${run.name}`, label: `Trained, without search: ${run.name}` },

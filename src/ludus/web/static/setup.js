@@ -21,10 +21,11 @@ export class SetUp {
     this.palette = html("div", { class: "toolbar palette", role: "group", "aria-label": "Pieces to place" });
     this.player = html("select", { "aria-label": "Player to move", onchange: () => this.arrange() });
     this.text = html("input", { value: text, "aria-label": "The position as text", spellcheck: "false", autocomplete: "off", onchange: () => this.read() });
-    this.message = html("p", { class: "setup-message", role: "status" });
+    this.message = html("p", { class: "setup-message", role: "status" }, "Reading the position ...");
+    this.note = html("p", { class: "muted" });
     this.done = html("button", { type: "button", class: "primary", disabled: true, onclick: () => this.use(this.text.value) }, "Use this position");
     this.clear = html("button", { type: "button", onclick: () => this.empty() }, "Empty board");
-    this.element = html("section", { class: "setup panel", "aria-label": "Set up a position" }, html("h2", {}, "Set up a position"), this.palette, place, this.text, this.message, html("div", { class: "toolbar" }, this.done, this.clear));
+    this.element = html("section", { class: "setup panel", "aria-label": "Set up a position" }, html("h2", {}, "Set up a position"), this.note, this.palette, place, this.text, this.message, html("div", { class: "toolbar" }, this.done, this.clear));
     this.ready = this.read(true);
   }
 
@@ -73,6 +74,7 @@ export class SetUp {
     const { stock, glyphs, players } = this.layout;
     this.player.replaceChildren(...players.map((name, player) => html("option", { value: String(player) }, `${name} to move`)));
     this.clear.hidden = this.palette.hidden = stock.length === 0;
+    this.note.textContent = stock.length ? "" : "This game is set up by its text. To get one, play the moves in a game in which all seats are yours, and copy the position below them.";
     const choice = (kind, name, content) => html("button", { type: "button", class: "palette-piece", "aria-label": name, "aria-pressed": String(kind === this.kind), "data-kind": String(kind), onclick: () => this.choose(kind) }, content);
     this.palette.replaceChildren(...stock.map((piece, kind) => choice(kind, piece.name, pieceIcon(piece, glyphs))), choice(ERASER, "remove", "\u2715"), this.player);
   }

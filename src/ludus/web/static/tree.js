@@ -76,6 +76,7 @@ export class TreePanel {
     const key = keyOf(message.path);
     this.nodes.set(key, message);
     this.count.textContent = `${compact(message.size)} nodes`;
+    this.element.dataset.size = String(message.size);
     this.layOut();
     if (key === this.chosen) this.describe();
   }
