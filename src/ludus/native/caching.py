@@ -17,9 +17,9 @@ from ludus.native.internals import (
     belongs_to_process,
     dumps,
     from_parts,
-    inherited_options,
     machine_of,
     to_parts,
+    vector_settings,
 )
 
 
@@ -88,4 +88,4 @@ class InnerCache(KernelCache):
 
     def _names(self) -> tuple[Any, ...]:
         names = super()._names() if self._given is None else (self.function.__qualname__, self._given)
-        return "inner", *names, inherited_options()
+        return "inner", *names, vector_settings()

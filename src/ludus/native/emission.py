@@ -28,20 +28,19 @@ class LazyLibrary(JITCodeLibrary):
     is_emitted = False
 
     def _optimize_final_module(self) -> None:
-        """Optimise parts of the engine where they end up, in kernels, and kernels twice.
+        """Optimise parts of the engine where they end up, in kernels, and such kernels twice.
 
         Numba optimises every function, and what it calls again with it. The engine's parts lie within each other, so
         most of that work was repeated; a kernel needs two rounds to run as fast as with it.
         """
-        if OWN in self.name:
-            super()._optimize_final_module()
-        elif self._is_inlined():
+        if OWN not in self.name and self._is_inlined():
             passes, builder = self._codegen._module_pass_manager(
                 opt=0, loop_vectorize=False, slp_vectorize=False, cost="cheap"
             )
             passes.run(self._final_module, builder)
-        else:
-            super()._optimize_final_module()
+            return
+        super()._optimize_final_module()
+        if any(OWN not in library.name and library._is_inlined() for library in self._linking_libraries):
             passes, builder = self._codegen._module_pass_manager()
             passes.run(self._final_module, builder)
 

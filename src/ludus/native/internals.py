@@ -18,7 +18,6 @@ from numba.core.codegen import RuntimeLinker
 from numba.core.compiler import CompileResult
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.serialize import dumps
-from numba.core.targetconfig import ConfigStack
 
 __all__ = ["NullCache", "dumps", "global_compiler_lock"]
 
@@ -68,11 +67,10 @@ def belongs_to_process(result: Any) -> bool:
     return result.library.has_dynamic_globals or any(name.startswith(RuntimeLinker.PREFIX) for name in names)
 
 
-def inherited_options() -> tuple[Any, ...]:
-    """Whatever the next function takes over from the options of the function that is being compiled, its caller."""
-    caller: Any = ConfigStack.top_or_none()
-    inlined = caller is not None and caller.is_set("forceinline") and caller.forceinline
-    return inlined, config.LOOP_VECTORIZE, config.SLP_VECTORIZE
+def vector_settings() -> tuple[Any, ...]:
+    """The settings that `without_vectors` changes: LLVM code depends on them."""
+    settings: Any = config
+    return settings.LOOP_VECTORIZE, settings.SLP_VECTORIZE
 
 
 def allocates(result: Any) -> bool:

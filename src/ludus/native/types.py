@@ -73,7 +73,7 @@ def _enable(rules_class: type, options: dict[str, Any]) -> None:
     _give_own_name(rules_class)
     for runtime in (False, True):
         chosen = WITH_RUNTIME if runtime else WITHOUT_RUNTIME
-        each = {**INNER, **options, **chosen}
+        each = {**INNER, "forceinline": True, **options, **chosen}  # not as the first caller has it: all share one
         _functions[rules_class, runtime] = compile_namespace(namespace, set(homes), each, digest)
 
     @typeof_impl.register(rules_class)

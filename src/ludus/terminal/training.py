@@ -78,7 +78,6 @@ class TrainingView:
         self.opened = ExitStack()
         self.status: Any = None
         self.task: Any = None
-        self.text = ""
         self.said = False
         self.live: Live | None = None
         self.left = 0.0
@@ -140,7 +139,6 @@ class TrainingView:
             self.status = self.opened.enter_context(Progress(*columns, console=self.console, transient=True))
             self.task = self.status.add_task(text, total=None)
             self.opened.enter_context(compiling_into(self._show_compiling))
-        self.text = text
         self._update(text)
 
     def _show_compiling(self, text: str | None) -> None:
