@@ -17,6 +17,7 @@ import pytest
 from numba import types
 from numba.core import event
 from numba.core.callconv import RETCODE_OK
+from numba.core.codegen import JITCodeLibrary, JITCPUCodegen, RuntimeLinker
 from numba.core.errors import NumbaError
 from numba.core.itanium_mangler import mangle_type
 from numba.extending import typeof_impl
@@ -68,6 +69,18 @@ def test_only_functions_that_are_entered_from_python_become_machine_code():
     assert [library.is_emitted for library in libraries] == [False, True], (
         "Numba makes code libraries in another way, so every inner function is compiled to machine code for nothing"
     )
+
+
+def test_numbas_libraries_have_the_steps_that_are_changed():
+    for owner, names in (
+        (JITCodeLibrary, ("_optimize_final_module", "serialize_using_object_code", "serialize_using_bitcode")),
+        (JITCPUCodegen, ("_module_pass_manager", "set_env")),
+    ):
+        for name in names:
+            assert callable(getattr(owner, name, None)), (
+                f"Numba's {owner.__name__} has no {name}: see native/emission.py"
+            )
+    assert RuntimeLinker.PREFIX == ".numba.unresolved$", "Numba names unresolved functions in another way"
 
 
 def test_functions_that_call_each_other_in_a_circle_find_each_other():

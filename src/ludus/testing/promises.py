@@ -324,10 +324,8 @@ def check_notation(run: Lockstep, facts: Facts, thorough: bool) -> None:
 
 
 def check_symmetries(run: Lockstep, facts: Facts) -> list[NDArray[Any]]:
-    """Check all symmetries, or before anything is compiled one of them by turns; returns the images of the position."""
-    numbers = symmetries_of(run)
-    chosen = numbers if run.native or run.not_native else [which for which in numbers if which == turn_of(run)]
-    return [check_symmetry(run, facts, which) for which in chosen]
+    """Check the symmetries; returns the images of the position."""
+    return [check_symmetry(run, facts, which) for which in symmetries_of(run)]
 
 
 def turn_of(run: Lockstep) -> int:
@@ -335,8 +333,11 @@ def turn_of(run: Lockstep) -> int:
     return (len(run.line) + run.number) % run.game.symmetries
 
 
-def symmetries_of(run: Lockstep) -> range:
-    return range(run.game.symmetries if run.game.has("symmetry") else 0)
+def symmetries_of(run: Lockstep) -> list[int]:
+    """The numbers of the symmetries to check: all, but before anything is compiled, after the start one by turns."""
+    numbers = range(run.game.symmetries if run.game.has("symmetry") else 0)
+    every = run.native or run.not_native or not run.line
+    return [which for which in numbers if every or which == turn_of(run)]
 
 
 def check_symmetry(run: Lockstep, facts: Facts, which: int) -> NDArray[Any]:
