@@ -11,12 +11,16 @@ All tests in a browser share one process, with its browser and its server.
 
 import os
 import re
+import signal
 
 import pytest
 from xdist.scheduler import LoadScopeScheduling
 
 from ludus import registry
 from tests.fixtures import hollow_run, misbehaving, run_that_plays  # noqa: F401
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a shell does that for commands in the background
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 GAME_OF_PROTOCOL = {"uhp": "hive", "cachex_player": "cachex", "cachex_referee": "cachex", "sevn_screen": "sevn"}
 LONG = (

@@ -50,9 +50,11 @@ def test_a_listener_hears_what_is_compiled_and_how_far_it_is(heard, tmp_path):
     assert [type(event) for event in heard[:1] + heard[-1:]] == [CompileStarted, CompileEnded]
     assert {type(event) for event in heard[1:-1]} <= {CompileProgress}
     assert {event.what for event in heard} == {game.title}
-    assert [event.functions for event in heard[:-1]] == list(range(2, len(heard) + 1))
+    begun = heard[0].functions  # more than two if this process has compiled a game of the same title before
+    assert begun >= 2
+    assert [event.functions for event in heard[:-1]] == list(range(begun, begun + len(heard) - 1))
     assert heard[-1].functions == heard[-2].functions
-    assert 0 < heard[0].seconds <= heard[-1].seconds < 60
+    assert 0 < heard[0].seconds <= heard[-1].seconds < 600
 
 
 def test_a_kernel_without_a_game_counts_for_the_latest_game(heard, monkeypatch):

@@ -31,11 +31,11 @@ MOST_PLIES = 60
 
 def make_playing_evaluator(game: Game, network: Any, engine: str = "auto") -> NetworkEvaluator:
     """An evaluator on the engine of this name; `auto`: a GPU, integers if this CPU is fast with them, or float32."""
-    if engine == "auto" and family_of(network).choose_engine(engine) == "onnx" and has_fast_int8():
+    family = family_of(network)
+    if engine == "auto" and family.choose_engine(engine) == "onnx" and "int8" in family.engines and has_fast_int8():
         engine = "int8"
     if engine != "int8":
         return make_evaluator(game, network, engine)
-    family = family_of(network)
     evaluator = family.make_evaluator(game, make_engine(family.choose_engine(engine)))
     evaluator.load(network, evaluator.see(*sample_positions(game)))
     return evaluator

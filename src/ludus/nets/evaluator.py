@@ -111,7 +111,7 @@ class PlaneEvaluator(NetworkEvaluator):
         load_checked(self.engine, network, calibration)
 
     def share(self) -> PlaneEvaluator:
-        return PlaneEvaluator(self.game, self.engine.share())
+        return type(self)(self.game, self.engine.share())
 
     def make_forest(self, rules: Sequence[Any], *, trees: int, nodes: int, seed: int) -> SearchForest:
         view = View(self._shape, self.observers)

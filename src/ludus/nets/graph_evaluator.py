@@ -39,7 +39,7 @@ class GraphEvaluator(NetworkEvaluator):
         self.engine.load(network)
 
     def share(self) -> GraphEvaluator:
-        return GraphEvaluator(self.game, self.engine.share())
+        return type(self)(self.game, self.engine.share())
 
     def make_forest(self, rules: Sequence[Any], *, trees: int, nodes: int, seed: int) -> Forest:
         return Forest(self.game, rules[0], trees=trees, nodes=nodes, seed=seed)

@@ -56,7 +56,7 @@ class GroupEvaluator(NetworkEvaluator):
         load_checked(self.engine, network, calibration)
 
     def share(self) -> GroupEvaluator:
-        return GroupEvaluator(self.game, self.engine.share())
+        return type(self)(self.game, self.engine.share())
 
     def make_forest(self, rules: Sequence[Any], *, trees: int, nodes: int, seed: int) -> SearchForest:
         view = View(self.shape.inputs, 1, self.shape, self.touches)

@@ -39,6 +39,8 @@ MAX_UNASKED = 100_000
 """Largest number of lines that are dropped before a question."""
 POLL = 0.02
 """Seconds between two checks while a program thinks."""
+PAUSE = 0.001
+"""Seconds in which lines that a program has sent already are read before the next question."""
 END_SECONDS = 0.3
 """Seconds that a program has to end after it was told to."""
 SHOWN = 80
@@ -76,6 +78,7 @@ class Program:
 
     def forget(self) -> None:
         """Drop the lines that have arrived: they answer no question that is still to be asked."""
+        time.sleep(PAUSE)  # the thread that reads may hold a further line of the last answer
         with contextlib.suppress(
             queue.Empty, EOFError, BadMessage
         ):  # the next question finds out why there are no more
