@@ -71,7 +71,7 @@ for name in ("SIGKILL", "SIGIO", "SIGHUP"):
         delattr(signal, name)
 import importlib, pkgutil
 import ludus
-apart = ("ludus.__main__", "ludus.templates.", "ludus.gpu", "ludus.cluster", "ludus.envs")
+apart = ("ludus.__main__", "ludus.templates.", "ludus.gpu", "ludus.cluster", "ludus.envs", "ludus.openspiel.exported")
 for module in pkgutil.walk_packages(ludus.__path__, "ludus."):
     if not module.name.startswith(apart):
         importlib.import_module(module.name)

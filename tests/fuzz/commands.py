@@ -226,7 +226,11 @@ def load_everything() -> None:
     """Import all modules before processes are forked, so that each command starts at once."""
     for module in pkgutil.walk_packages(ludus.__path__, "ludus."):
         if not module.name.startswith(("ludus.gpu.", "ludus.openspiel", "ludus.arena.worker_main", "ludus.cli")):
-            importlib.import_module(module.name)
+            try:
+                importlib.import_module(module.name)
+            except ModuleNotFoundError as error:  # it needs a package that is not installed
+                if (error.name or "ludus").startswith("ludus"):
+                    raise
     for name in ("matplotlib.pyplot", "onnxruntime", "scipy.optimize", "safetensors.torch", "PIL.Image"):
         importlib.import_module(name)
 

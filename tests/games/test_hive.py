@@ -920,7 +920,7 @@ def test_a_failed_check_is_saved_and_loads_again(tmp_path, monkeypatch):
     assert play_checked(again, move, tmp_path).text == position.play(move).text
 
 
-@pytest.mark.parametrize("file", sorted(FAILURES.glob("*.json")), ids=lambda file: file.stem)
+@pytest.mark.parametrize("file", sorted(FAILURES.glob("*.json")), ids=str)
 def test_failures_of_the_past_are_mended(file, tmp_path):
     position, move, _ = load_failure(file)
     play_checked(position, move, tmp_path)

@@ -45,6 +45,8 @@ if TYPE_CHECKING:
 
 GAMES_KEPT = 32
 """Number of games with options that stay in memory for the next session."""
+PATIENCE = 2.0
+"""Seconds that an uploaded rule sheet waits while another one is prepared."""
 MOST_RULES = 200
 """Number of uploaded rule sheets that are kept."""
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}")
@@ -287,7 +289,7 @@ class Catalogue:
             raise BadOption(f"{MOST_RULES} rule sheets are kept at most: remove some from {self.rules_folder.name}")
         if path.exists() and path.read_text(encoding="utf-8") != text:
             raise BadOption(f"there is another rule sheet called {path.stem}: choose another name")
-        if not self._describing.acquire(blocking=False):
+        if not self._describing.acquire(timeout=PATIENCE):
             raise BadOption("another rule sheet is being prepared: try again when it is done")
         try:
             with tempfile.TemporaryDirectory(prefix="ludus-") as folder, warnings.catch_warnings():
