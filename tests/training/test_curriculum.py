@@ -55,7 +55,7 @@ def test_a_run_resumed_in_its_second_stage_gives_the_same_weights(tmp_path):
     whole = new_trainer(tmp_path / "whole")
     for _ in range(4):
         whole.iterate()
-    assert whole.played.rules.line == whole.learner.sampler.game.rules.line == 4
+    assert whole.stage.rules.line == whole.learner.sampler.game.rules.line == 4
     stopped = new_trainer(tmp_path / "stopped")
     for _ in range(3):
         stopped.iterate()
@@ -68,8 +68,8 @@ def test_a_run_resumed_in_its_second_stage_gives_the_same_weights(tmp_path):
 
 def test_without_the_setting_the_game_itself_is_played(tmp_path):
     trainer = Trainer(Run.create(tmp_path / "run", small_game(), with_settings(Config(), SMALL)))
-    assert not trainer.follow_curriculum()
-    assert trainer.played.rules.line == 4
+    assert not trainer.stages
+    assert trainer.stage is trainer.game
 
 
 def test_a_game_with_a_curriculum_is_trained_by_it():

@@ -169,7 +169,7 @@ def continue_run(run: Run, budget: Budget, emit: Listener, stop: Stop, joined: J
 
 
 def _continue(run: Run, budget: Budget, emit: Listener, stop: Stop, joined: Joined | None) -> Run:
-    known = run.good_checkpoint()
+    known, stage = run.good_checkpoint(), None
     trainer = Trainer(run, None if joined is None else joined.make_selfplay)
     try:
         if known is None:
@@ -180,8 +180,9 @@ def _continue(run: Run, budget: Budget, emit: Listener, stop: Stop, joined: Join
         if budget.is_empty:
             budget = Budget(MINUTES + trainer.seconds / 60)
         while not is_spent(budget, trainer) and not stop.is_set():
-            if trainer.follow_curriculum():
-                emit(StageBegun(trainer.played))
+            if trainer.stages and trainer.stage is not stage:
+                stage = trainer.stage
+                emit(StageBegun(stage))
             report = trainer.iterate(stop)
             if report is None:
                 break

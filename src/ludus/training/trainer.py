@@ -28,6 +28,7 @@ from ludus.training.selfplay import LocalSelfPlay, MakeSelfPlay, Played, SelfPla
 from ludus.training.state import State, pack_rng, unpack_rng
 
 if TYPE_CHECKING:
+    from ludus.game import Game
     from ludus.runs.run import Run
 
 GAMES = 128
@@ -110,11 +111,9 @@ class Trainer:
         staged = config.curriculum and config.planned_rows and make_selfplay is None
         self.stages = list(self.game.curriculum()) if staged else []
         """The curriculum: until which fraction of the run each version of the game is played. A cluster has none."""
-        self.played = self.game
-        """The version of the game that self-play plays now."""
-        self._make_selfplay = make_selfplay or LocalSelfPlay
-        self.selfplay = self._new_selfplay()
         self.window = Window(config, empty_rows(self.game.new_states(1), self.game.players))
+        self._make_selfplay = make_selfplay or LocalSelfPlay
+        self.selfplay = self._begin_stage()
         rated = config.rating_games and self.game.two_player_zero_sum
         self.ladder = Ladder(self.learner.player) if rated else None
         self.rng = np.random.default_rng(config.seed)
@@ -133,7 +132,7 @@ class Trainer:
 
     def iterate(self, stop: Stop = NEVER) -> Report | None:
         """One iteration: play, learn, choose the weights that play. None if stopped: then nothing changes on disk."""
-        self.follow_curriculum()
+        self._follow_curriculum()
         if self.config.concurrent_learning:  # the learner has the rows of earlier iterations, so neither waits
             with ThreadPoolExecutor(1) as beside:
                 learning = beside.submit(self._learn, stop)
@@ -157,10 +156,18 @@ class Trainer:
         self._log(report, played)
         return report
 
-    def _new_selfplay(self) -> SelfPlay:
+    @property
+    def stage(self) -> Game:
+        """The version of the game that the curriculum asks for at the progress of the run."""
+        last = self.stages[-1][1] if self.stages else self.game
+        return next((game for until, game in self.stages if self.progress < until), last)
+
+    def _begin_stage(self) -> SelfPlay:
+        """New self-play of the stage, whose rules the learner sees positions by as well."""
         config = self.config
+        self.learner.sampler.game = self.stage
         return self._make_selfplay(
-            self.played,
+            self.stage,
             config,
             self.gate.best,
             games=config.parallel_games or GAMES,
@@ -168,24 +175,16 @@ class Trainer:
             seed=7919 * config.seed,
         )
 
-    def follow_curriculum(self) -> bool:
-        """Play the version of the game that the progress of the run asks for; True if it is another one than before.
-
-        Games under way continue in it.
-        """
-        if not self.stages:
-            return False
-        stage = next((game for until, game in self.stages if self.progress < until), self.stages[-1][1])
-        if stage is self.played:
-            return False
+    def _follow_curriculum(self) -> None:
+        """Begin the next stage when its time has come. Games under way continue in it."""
+        if self.stage is self.learner.sampler.game:
+            return
         state = self.selfplay.state()
         self.selfplay.close()
         del self.selfplay  # its trees may take most of a GPU's memory
-        self.played = self.learner.sampler.game = stage
-        self.selfplay = self._new_selfplay()
+        self.selfplay = self._begin_stage()
         self.selfplay.restore(state)
         self.selfplay.load(self.gate.best, self._calibration())
-        return True
 
     def _play(self, stop: Stop) -> Played:
         return self.selfplay.play(self.config.iteration_rows, self.simulations, stop)
