@@ -215,11 +215,11 @@ class Trainer:
         self.rating_seconds += time.perf_counter() - began
 
     def _play_off(self, new: Any, old: Any, games: int, salt: int, uct: int = 0) -> Tally:
-        config = self.config
+        config, game = self.config, self.stage  # few games of the full rules end while a curriculum begins
         seed = salt + config.seed + 7919 * self.iteration
-        mine = make_evaluator(self.game, new, config.engine)
-        theirs = None if old is None else make_evaluator(self.game, old, config.engine)
-        return play_off(self.game, mine, theirs, games, self.simulations, max(2, config.opening_plies), seed, uct)
+        mine = make_evaluator(game, new, config.engine)
+        theirs = None if old is None else make_evaluator(game, old, config.engine)
+        return play_off(game, mine, theirs, games, self.simulations, max(2, config.opening_plies), seed, uct)
 
     def _calibration(self) -> Any:
         """Planes of recent positions, float32 [n, *observation], if the engine quantises."""
