@@ -145,6 +145,6 @@ class Socket:
         return self.next("state", accept, seconds)
 
     def play(self, move: str, player: int | None = None):
-        """Play a move and return the state after it."""
+        """Play a move and return a state after it; a quick agent may have answered already."""
         self.send(type="play", move=move, player=player)
-        return self.state(lambda state: state["history"] and state["history"][-1]["move"] == move)
+        return self.state(lambda state: move in [entry["move"] for entry in state["history"][-2:]])
