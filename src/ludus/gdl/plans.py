@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from math import frexp
 
 from ludus.gdl.checks import Key
-from ludus.gdl.clauses import DOES, STATIC, TRUE, Clause, Program, Row, Simple
+from ludus.gdl.clauses import DOES, STATIC, TRUE, Clause, Program, Row, Simple, can_ask
 from ludus.gdl.kif import BadDescription, shorten
 from ludus.gdl.language import Distinct, Literal, Term, is_variable, variables_of
 
@@ -176,13 +176,16 @@ class Planner:
             return Step(item, TEST, shapes, fan, 1.0)
         letters = [shape if isinstance(shape, str) else "f" for shape in shapes]
         needs = self.program.needs.get(key, frozenset())
-        if any(letters[i] != "b" for i in needs):
+        if not can_ask(needs, [letter == "b" for letter in letters]):
             return None
         is_recursive = self.program.component[key] == component
         if is_recursive:  # a goal with a larger argument than the last one: such goals would never end
             letters = [
                 "f"
-                if isinstance(term, tuple) and letter == "b" and i not in needs and any(variables_of(term))
+                if isinstance(term, tuple)
+                and letter == "b"
+                and any(variables_of(term))
+                and not any(i in group for group in needs)
                 else letter
                 for i, (term, letter) in enumerate(zip(args, letters, strict=True))
             ]
