@@ -12,9 +12,11 @@ some states, and from the answers that relations had there.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from math import frexp
+from operator import itemgetter
+from typing import Any
 
 from ludus.gdl.checks import Key
 from ludus.gdl.clauses import DOES, STATIC, TRUE, Clause, Program, Row, Simple, can_ask
@@ -234,17 +236,18 @@ class Planner:
         name = source, tuple(shapes), constants
         if name in self._counts:
             return self._counts[name]
-        keys: set[tuple] = set()
-        answers: set[tuple] = set()
+        given = [(place, constant) for place, constant in enumerate(constants) if constant is not None]
+        key_of = _picker([i for i, (letter, term) in enumerate(pairs) if letter == "b" and is_variable(term)])
+        answer_of = _picker([i for i, (letter, _) in enumerate(pairs) if letter == "f"])
+        is_flat = all(isinstance(shape, str) for shape in shapes)
+        keys: set[Any] = set()
+        answers: set[Any] = set()
         for row in rows:
-            values = _values(row, shapes)
-            if values is None or any(
-                constant is not None and constant != value for constant, value in zip(constants, values, strict=True)
-            ):
-                continue
-            key = tuple(v for v, (a, term) in zip(values, pairs, strict=True) if a == "b" and is_variable(term))
-            keys.add(key)
-            answers.add((key, tuple(v for v, (letter, _) in zip(values, pairs, strict=True) if letter == "f")))
+            values = row if is_flat else _values(row, shapes)
+            if values is not None and all(values[place] == constant for place, constant in given):
+                key = key_of(values)
+                keys.add(key)
+                answers.add((key, answer_of(values)))
         fan = len(answers) / len(keys) if keys else 0.0
         if not _has_free(shapes):  # a test: of variables nothing is known
             fan = min(fan, 0.5) if any(letter == "b" and is_variable(term) for letter, term in pairs) else fan
@@ -368,6 +371,11 @@ def _shape(term: Term, bound: set[str], single: set[str]) -> Shape:
 
 def _has_free(shapes: Sequence[Shape]) -> bool:
     return any("f" in letters_of(shape) for shape in shapes)
+
+
+def _picker(places: Sequence[int]) -> Callable[[Sequence[Term]], Any]:
+    """A function that takes the terms in these places out of a row."""
+    return itemgetter(*places) if places else lambda values: None
 
 
 def _values(row: Row, shapes: Sequence[Shape]) -> list[Term] | None:

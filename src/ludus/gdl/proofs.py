@@ -99,11 +99,10 @@ def prove(network: Network, samples: Samples, seconds: float = SECONDS) -> Prove
         return Proven(alone, False, ())
     program = _Program(network, time.monotonic() + seconds)
     groups = [group for group in candidate_groups(network) if samples.facts[:, group].sum(1).max(initial=0) <= 1]
-    proven = program.exclusive(groups)
-    with ThreadPoolExecutor(1) as executor:  # each proof has a process of its own
-        in_turn = executor.submit(
-            lambda: samples.in_turn and program.holds(_two_choose(network), proven, program.moves)
-        )
+    with ThreadPoolExecutor(1) as executor:  # each proof has a process of its own, and two run at a time
+        early = executor.submit(program.is_in_turn, []) if samples.in_turn else None
+        proven = program.exclusive(groups)
+        in_turn = executor.submit(lambda: early is not None and (early.result() or program.is_in_turn(proven)))
         zero_sum = may_cancel and program.holds(_goals_differ(network), proven, [*program.after, *program.end])
         return Proven(in_turn.result(), zero_sum, tuple(proven))
 
@@ -179,6 +178,10 @@ class _Program(_Names):
         true before."""
         exclusive = [":- 2 {" + "; ".join(f"b{base}" for base in group) + "}." for group in groups]
         return self._ask(HOLDS, [*lines, *exclusive, *violation]) == "proven"
+
+    def is_in_turn(self, groups: Sequence[Sequence[int]]) -> bool:
+        """True if two roles never choose at once, where at most one fact of each group is true."""
+        return self.holds(_two_choose(self.network), groups, self.moves)
 
     def exclusive(self, groups: Sequence[tuple[int, ...]]) -> list[tuple[int, ...]]:
         """The groups of which at most one fact is true in each position, as far as they are proven."""
