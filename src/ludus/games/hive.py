@@ -241,6 +241,26 @@ def heuristic(rules, state, player):
     return lead / (6.0 + abs(lead))
 
 
+import os
+
+PLAYOUT_PLIES = int(os.environ.get("HP", "8"))
+HEUR = int(os.environ.get("HH", "1"))
+
+
+def cut_off(rules, state, plies, values):
+    """After some random moves the heuristic tells who is ahead: few games of random moves end before the limit."""
+    if plies < PLAYOUT_PLIES or outcome(rules, state, values):
+        return False
+    if HEUR:
+        lead = heuristic(rules, state, 0)
+    else:
+        crowds = crowd(state, WHITE), crowd(state, BLACK)
+        lead = 1.0 * (crowds[1] > crowds[0]) - 1.0 * (crowds[0] > crowds[1])
+    values[0] = lead
+    values[1] = 0.0 - lead
+    return True
+
+
 def fingerprint(rules, state):
     """A hash of the pieces' places relative to the first piece on the board, and of all else that affects play."""
     pieces = 2 * int64(SLOTS[rules.expansions])

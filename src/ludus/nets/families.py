@@ -164,8 +164,11 @@ def _build_residual(sizes: Sizes, design: Design) -> Any:
 
 
 def _suggest_residual(game: Game) -> dict[str, Any] | None:
+    """For boards. Players who see their moves at different places need heads that score moves by their places."""
     shape = game.observation
-    return {} if shape and len(shape) == 3 and min(shape[1:]) >= 3 else None
+    if not shape or len(shape) != 3 or min(shape[1:]) < 3:
+        return None
+    return {"size_free": True} if game.places is not None and len(game.places) > 1 else {}
 
 
 def _build_conv(sizes: Sizes, design: Design) -> Any:
