@@ -241,23 +241,16 @@ def heuristic(rules, state, player):
     return lead / (6.0 + abs(lead))
 
 
-import os
-
-PLAYOUT_PLIES = int(os.environ.get("HP", "8"))
-HEUR = int(os.environ.get("HH", "1"))
+PLAYOUT_PLIES = 8
+"""Random moves in a playout before the heuristic tells who is ahead."""
 
 
 def cut_off(rules, state, plies, values):
-    """After some random moves the heuristic tells who is ahead: few games of random moves end before the limit."""
+    """After some random moves the heuristic decides, because few games of random moves end before the limit."""
     if plies < PLAYOUT_PLIES or outcome(rules, state, values):
         return False
-    if HEUR:
-        lead = heuristic(rules, state, 0)
-    else:
-        crowds = crowd(state, WHITE), crowd(state, BLACK)
-        lead = 1.0 * (crowds[1] > crowds[0]) - 1.0 * (crowds[0] > crowds[1])
-    values[0] = lead
-    values[1] = 0.0 - lead
+    values[0] = heuristic(rules, state, WHITE)
+    values[1] = 0.0 - values[0]
     return True
 
 
