@@ -94,7 +94,7 @@ class Game:
     """The NamedTuple class of the options. The functions of the rules stand beside it in the same module."""
     name: ClassVar[str]
     title: ClassVar[str]
-    version: int = 1
+    version: ClassVar[int] = 1
     """The version of the rules. Raise it if the same moves may lead to other positions or results than before."""
     players: int = 2
     simultaneous: bool = False

@@ -2,13 +2,10 @@
 
 from random import Random
 
-import numpy as np
 import pytest
 
-import ludus
-from ludus.gdl import rules
 from ludus.gdl.described import GAMES
-from ludus.gdl.game import action_images, action_terms, networks_of
+from ludus.gdl.game import action_terms, networks_of
 from ludus.gdl.language import read_description
 from ludus.gdl.reasoner import Reasoner
 from ludus.gdl.structure import find_grid
@@ -75,31 +72,3 @@ def test_a_goal_that_prefers_a_role_is_noticed():
     _, _, found = analysed("tictactoe", lambda text: text + "\n(<= (goal x 60) (true (cell 2 2 o)))\n")
     assert "rows mirrored" in found
     assert not any("o for x" in name for name in found)
-
-
-@pytest.mark.parametrize("name", ["tictactoe", "connect4", "breakthrough-6x6"])
-def test_roles_that_can_be_exchanged_see_the_same_board(name):
-    game = ludus.make(f"gdl:{name}")
-    exchange, random, cells = game.exchange, Random(2), game.observation[1:]
-    images = action_images(game.rules, exchange)
-    roles = len(game.grid.planes)
-    for _ in range(5):
-        position = game.start()
-        while not position.is_over:
-            state = np.zeros_like(position.states[0])
-            facts = np.unpackbits(position.states[0], bitorder="little")
-            for fact in range(game.rules.bases):
-                if facts[fact]:
-                    image = exchange.bases[fact]
-                    state[image >> 3] |= np.uint8(1 << (image & 7))
-            player = position.to_move
-            planes, seen = np.zeros((2, *game.observation), np.float32)
-            rules.observe(game.rules, position.states[0], player, planes)
-            rules.observe(game.rules, state, 1 - player, seen)
-            assert (planes[:roles] == seen[:roles]).all()
-            assert planes[roles + player].all()
-            assert seen[roles + 1 - player].all()
-            for action in position.actions:
-                assert (game.places[player, action] == game.places[1 - player, images[action]]).all()
-                assert (game.places[player, action, 1:] < cells).all()
-            position = position.play(random.choice(position.actions))

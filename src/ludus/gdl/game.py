@@ -32,7 +32,7 @@ from ludus.gdl.reasoned import ReasonedGame
 from ludus.gdl.rules import MAX_ROLES, GdlRules, facts_bytes, scratch_bytes, settle
 from ludus.gdl.sheets import names
 from ludus.gdl.structure import Grid, find_grid, unique
-from ludus.gdl.symmetries import Symmetry, find_views
+from ludus.gdl.symmetries import Symmetry, find_symmetries
 from ludus.position import Position
 from ludus.rules import EVERYONE
 from ludus.sources import Source, read_source
@@ -110,7 +110,7 @@ class GdlGame(DescribedGame):
         self.actions_by_term = {term: action for action, term in enumerate(self.terms)}
         self.grid = find_grid(self.description, self.network.bases, self.terms)
         rules = rules_of(self.network, self.actions_by_term, self.longest, self.grid, build_circuit(wide))
-        turns, self.exchange = find_views(self.network, self.grid)
+        turns = find_symmetries(self.network, self.grid, turns_only=True)
         return with_symmetries(rules, turns)
 
     def setup(self) -> None:
@@ -125,7 +125,7 @@ class GdlGame(DescribedGame):
             self.observation = (len(self.grid.planes) + self.players, len(self.grid.rows), len(self.grid.columns))
             if unique(self.grid.moves):
                 spots = [(spot.kind, spot.row, spot.column) for spot in self.grid.moves]
-                self.places = np.array([spots], np.int32)  # [1, actions, 3]
+                self.places = np.array([spots], np.int32)
         self.simultaneous = self.players > 1
         self.compile()  # some thousand plies in plain Python would take seconds
         samples = self._samples()
@@ -134,21 +134,6 @@ class GdlGame(DescribedGame):
         self.symmetries = len(self.rules.fact_images)
         self.proven = prove(network, samples)
         self.simultaneous, self.zero_sum = not self.proven.in_turn, self.proven.zero_sum
-        if self.exchange is not None and self.places is not None and self.proven.in_turn:
-            self._show_one_view(self.exchange)
-
-    def _show_one_view(self, exchange: Symmetry) -> None:
-        """Let the second role see the board as the first one does, by a symmetry that exchanges the two.
-
-        The planes of the roles stay, so networks with one number for each action know whose actions they are.
-        """
-        assert self.places is not None
-        images = action_images(self.rules, exchange)
-        self.places = np.concatenate([self.places, self.places[:, images]])
-        first = self.rules.shown[0]
-        second = np.concatenate([first[exchange.bases], first[self.rules.bases :]])
-        self.rules = self.rules._replace(shown=np.stack([first, second]))
-        self.version = 2  # networks that were trained before see other planes
 
     def _samples(self) -> Samples:
         """Positions and results of random games."""
@@ -312,28 +297,16 @@ def rules_of(network: Network, actions: dict[Term, int], longest: int, grid: Gri
 def with_symmetries(rules: GdlRules, symmetries: Sequence[Symmetry]) -> GdlRules:
     """Rules with symmetries that keep the roles, besides the identity."""
     actions = [np.arange(rules.input_of.shape[1], dtype=np.int32)]
-    actions += [action_images(rules, each) for each in symmetries]
+    for each in symmetries:
+        images = actions[0].copy()
+        images[rules.action_of] = rules.action_of[each.inputs]  # a move of several roles becomes the same for all
+        actions.append(images)
     facts = [np.arange(rules.bases, dtype=np.int32), *(each.bases for each in symmetries)]
     return rules._replace(fact_images=np.stack(facts), action_images=np.stack(actions))
 
 
-def action_images(rules: GdlRules, symmetry: Symmetry) -> np.ndarray:
-    """int32 [actions]: the action that each becomes. A move of several roles becomes the same for all of them."""
-    images = np.arange(rules.input_of.shape[1], dtype=np.int32)
-    images[rules.action_of] = rules.action_of[symmetry.inputs]
-    return images
-
-
 def shown_at(network: Network, grid: Grid | None) -> np.ndarray:
-    """Where each fact and each role that looks is 1 in a network's input, int32 [roles, bases + roles, 2].
-
-    All roles see the same (see GdlRules).
-    """
-    return np.stack([_shown_on(network, grid)] * len(network.roles))
-
-
-def _shown_on(network: Network, grid: Grid | None) -> np.ndarray:
-    """What `shown_at` holds for one role, int32 [bases + roles, 2]."""
+    """Where each fact and each role that looks is 1 in a network's input, int32 [bases + roles, 2] (see GdlRules)."""
     if grid is None:
         return np.array([(i, 1) for i in range(len(network.bases) + len(network.roles))], np.int32)
     cells = len(grid.rows) * len(grid.columns)

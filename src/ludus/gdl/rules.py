@@ -47,8 +47,8 @@ class GdlRules(NamedTuple):
     action_of: Any  # int32 [inputs]
     input_of: Any  # int32 [roles, actions]: the input of an action of a role, or -1
     initial: Any  # uint8 [bytes of the facts]
-    shown: Any  # int32 [roles, bases + roles, 2]: where a network's input is 1 for each fact, and for the role that
-    # looks: the first number and how many; roles that can be exchanged see the same facts
+    shown: Any  # int32 [bases + roles, 2]: where a network's input is 1 for each fact, and for the role that looks:
+    # the first number and how many
     fact_images: Any  # int32 [symmetries, bases]: the fact that each becomes in a symmetry; the first is the identity
     action_images: Any  # int32 [symmetries, actions]
     consumers: Any  # uint32: the circuit (see ludus.gdl.circuit), which has no modes if the network is swept instead
@@ -279,13 +279,12 @@ def playout(rules, state, random, values):
 
 def observe(rules, state, player, planes):
     flat = planes.reshape(planes.size)
-    shown = rules.shown[player]
     for base in range(rules.bases):
         if (state[base >> 3] >> np.uint8(base & 7)) & np.uint8(1):
-            for i in range(shown[base, 0], shown[base, 0] + shown[base, 1]):
+            for i in range(rules.shown[base, 0], rules.shown[base, 0] + rules.shown[base, 1]):
                 flat[i] = 1.0
     role = rules.bases + player
-    for i in range(shown[role, 0], shown[role, 0] + shown[role, 1]):
+    for i in range(rules.shown[role, 0], rules.shown[role, 0] + rules.shown[role, 1]):
         flat[i] = 1.0
 
 

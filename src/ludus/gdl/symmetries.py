@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations, permutations
 
@@ -71,48 +71,23 @@ class Symmetry:
         return " with ".join(part for part in (self.turn, pairs) if part)
 
 
-def find_symmetries(network: Network, grid: Grid | None, seconds: float = SECONDS) -> list[Symmetry]:
-    """The symmetries of a game besides the identity, as far as candidates are tried within the time."""
-    found: list[Symmetry] = []
-    if not _has_forms(network):
-        return found
-    with contextlib.suppress(_OutOfTime):
-        found.extend(_kept(_Forms(network, seconds), grid, _candidates(network, grid)))
-    return found
+def find_symmetries(
+    network: Network, grid: Grid | None, seconds: float = SECONDS, turns_only: bool = False
+) -> list[Symmetry]:
+    """The symmetries of a game besides the identity, as far as candidates are tried within the time.
 
-
-def find_views(network: Network, grid: Grid | None, seconds: float = SECONDS) -> tuple[list[Symmetry], Symmetry | None]:
-    """The symmetries that learning uses.
-
-    First those that turn or mirror the board and exchange no names. Then one that exchanges two roles, for games of two
-    roles: by it the second role sees the board as the first one does.
+    `turns_only`: those that turn or mirror the board and exchange no names.
     """
-    turns: list[Symmetry] = []
-    if grid is None or not _has_forms(network):
-        return turns, None
+    if len(network.loops) or len(network.kinds) > MOST_GATES or (turns_only and grid is None):
+        return []
+    found: list[Symmetry] = []
     with contextlib.suppress(_OutOfTime):
-        forms = _Forms(network, seconds)
-        turns.extend(_kept(forms, grid, _turns(network, grid)))
-        if len(network.roles) == 2:
-            exchanges = (each for each in _candidates(network, grid) if each[1] == (1, 0))
-            return turns, next(_kept(forms, grid, exchanges), None)
-    return turns, None
-
-
-def _has_forms(network: Network) -> bool:
-    """True if the nodes of a network can be brought to normal forms in reasonable time."""
-    return not len(network.loops) and len(network.kinds) <= MOST_GATES
-
-
-def _kept(
-    forms: _Forms, grid: Grid | None, candidates: Iterable[tuple[str, tuple[int, ...], dict[str, str]]]
-) -> Iterator[Symmetry]:
-    """The candidates that are symmetries; _OutOfTime when the time of the forms is up."""
-    network = forms.network
-    for turn, roles, names in candidates:
-        renamed = _rename(network, grid, turn, roles, names)
-        if renamed is not None and forms.are_kept(*renamed, roles):
-            yield Symmetry(turn, roles, names, *renamed)
+        forms = _Forms(network, time.monotonic() + seconds)
+        for turn, roles, names in _turns(network, grid) if turns_only else _candidates(network, grid):
+            renamed = _rename(network, grid, turn, roles, names)
+            if renamed is not None and forms.are_kept(*renamed, roles):
+                found.append(Symmetry(turn, roles, names, *renamed))
+    return found
 
 
 class _OutOfTime(Exception):
@@ -209,8 +184,8 @@ class _Forms:
     are merged, and products of sums are multiplied out. Facts and moves are numbered first, then the forms.
     """
 
-    def __init__(self, network: Network, seconds: float):
-        self.network, self.until = network, time.monotonic() + seconds
+    def __init__(self, network: Network, until: float):
+        self.network, self.until = network, until
         self.leaves = len(network.bases) + int(network.input_starts[-1])
         self.numbers: dict[frozenset[int], int] = {}
         self.sets: list[frozenset[int]] = []
