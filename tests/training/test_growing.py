@@ -1,4 +1,4 @@
-"""Runs with much time get a larger network and a deeper search."""
+"""The settings that suit a game, and a larger network and a deeper search for runs with much time."""
 
 import dataclasses
 
@@ -63,6 +63,15 @@ def test_only_a_run_of_some_length_whose_network_is_not_chosen_grows():
     for name in ("network", "blocks", "width", "simulations", "simulations_end"):
         assert not may_grow(Budget(60), suited, {name})
     assert not may_grow(Budget(60), settings_for(ludus.make("tictactoe")), set())
+
+
+def test_moves_that_name_cells_are_scored_there_unless_a_network_is_chosen():
+    breakthrough, connect4 = ludus.make("breakthrough"), ludus.make("connect4")
+    assert settings_for(breakthrough)["size_free"]
+    assert "size_free" not in settings_for(connect4)
+    assert "size_free" not in settings_for(ludus.make("tictactoe"))
+    for name in ("network", "reply_policy_weight", "reply"):
+        assert "size_free" not in settings_for(breakthrough, [name])
 
 
 def test_the_designs_are_ever_larger_settings():

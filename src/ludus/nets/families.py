@@ -128,6 +128,8 @@ def make_network(name: str, game: Game, **design: Any) -> Any:
 
 # --- networks over planes ---------------------------------------------------------------------------------------------
 
+SMALL_BOARD = 16
+"""Cells of a board on which a small network with heads for its size is enough."""
 PLANE_ENGINES = ("cuda", "onnx", "int8", "torch")
 AUXILIARY = frozenset({"soft_policy_weight", "reply_policy_weight"})
 
@@ -164,11 +166,12 @@ def _build_residual(sizes: Sizes, design: Design) -> Any:
 
 
 def _suggest_residual(game: Game) -> dict[str, Any] | None:
-    """For boards. Players who see their moves at different places need heads that score moves by their places."""
+    """For boards. Where most moves name a cell, they are scored there, and not by their numbers."""
     shape = game.observation
     if not shape or len(shape) != 3 or min(shape[1:]) < 3:
         return None
-    return {"size_free": True} if game.places is not None and len(game.places) > 1 else {}
+    on_cells = game.places is not None and (game.places[..., 1:] >= 0).all(-1).mean() > 0.5
+    return {"size_free": True} if on_cells and shape[1] * shape[2] > SMALL_BOARD else {}
 
 
 def _build_conv(sizes: Sizes, design: Design) -> Any:

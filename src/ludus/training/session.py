@@ -117,7 +117,7 @@ def new_run(
         given = {**inherited, **given}
     if game is None:
         raise BadOption("name a game to train, or a recipe, or a run to resume; see ludus train --help")
-    suited = settings_for(game)
+    suited = settings_for(game, {*given, *settings})
     config = with_settings(Config(), {**suited, **given, **settings})
     if config.initial_run:
         first_weights(config.initial_run, game, config.make_network(game))  # raises if they do not fit
