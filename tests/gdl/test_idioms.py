@@ -4,6 +4,7 @@ evaluator that shares no code with them."""
 import pytest
 
 from ludus.gdl.checks import check
+from ludus.gdl.grounding import CannotGround, ways_to_ground
 from ludus.gdl.language import read_description
 from tests.gdl.naive import Naive
 from tests.gdl.random_descriptions import ByReasoner, differences, usual_ways
@@ -207,5 +208,7 @@ def test_a_relation_that_needs_known_arguments_is_asked_with_them(idiom):
     text = NOT_GROUND[idiom]
     description = read_description(text)
     assert any(problem.is_error for problem in check(description))
+    with pytest.raises(CannotGround, match=r"the variable \?\w+ of a head stands in no positive literal, in \("):
+        ways_to_ground(description)
     for seed in range(2):
         assert differences(description, seed, 7, [ByReasoner(description), Naive(text)]) is None
