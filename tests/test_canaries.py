@@ -77,8 +77,8 @@ def test_messages_of_numba_leave_the_standard_streams_alone(monkeypatch):
     monkeypatch.setattr("numba.core.errors.reinit", lambda: replaced.append(True), raising=False)
     assert str(NumbaError("wrong")) == "wrong"
     assert not replaced, (
-        "Numba colours its messages in another way: it replaces sys.stdout and sys.stderr for a moment whenever it makes "
-        "an error, and output of other threads is lost"
+        "Numba colours its messages in another way: it replaces sys.stdout and sys.stderr for a moment whenever it "
+        "makes an error, and output of other threads is lost"
     )
 
 
