@@ -68,6 +68,16 @@ def missing_package(what: str, package: str | None, extra: str) -> BadOption:
     return BadOption(f"{what} needs {package or 'more packages'}: pip install 'ludus[{extra}]'")
 
 
+LONGEST_MESSAGE = 1000
+"""Number of characters of a message that are sent to another program."""
+
+
+def one_line(message: object) -> str:
+    """A message without line breaks, cut if it is long: it may quote what another program has sent."""
+    text = " ".join(str(message).split())
+    return text if len(text) <= LONGEST_MESSAGE else f"{text[:LONGEST_MESSAGE]} ..."
+
+
 def describe_compile_error(error: BaseException) -> str:
     """A failure to compile rules, in one line: the file and the line of the code, and the reason that Numba gives."""
     reason = ""
