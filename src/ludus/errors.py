@@ -4,9 +4,24 @@ import re
 import traceback
 from pathlib import Path
 
+LONGEST_MESSAGE = 1000
+"""Number of characters of a message. A longer one, which quotes what it is about, is cut."""
+
+
+def one_line(message: object) -> str:
+    """A message without line breaks, cut if it is long."""
+    return _cut(" ".join(str(message).split()))
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= LONGEST_MESSAGE else f"{text[:LONGEST_MESSAGE]} ..."
+
 
 class LudusError(ValueError):
     """Any mistake in what Ludus was asked to do; the command line prints it and exits with 2."""
+
+    def __str__(self) -> str:
+        return _cut(super().__str__())
 
 
 class UnknownGame(LudusError):
@@ -66,16 +81,6 @@ class ChangedRules(LudusWarning):
 def missing_package(what: str, package: str | None, extra: str) -> BadOption:
     """The error that `what` needs a package which an extra of Ludus installs."""
     return BadOption(f"{what} needs {package or 'more packages'}: pip install 'ludus[{extra}]'")
-
-
-LONGEST_MESSAGE = 1000
-"""Number of characters of a message that are sent to another program."""
-
-
-def one_line(message: object) -> str:
-    """A message without line breaks, cut if it is long: it may quote what another program has sent."""
-    text = " ".join(str(message).split())
-    return text if len(text) <= LONGEST_MESSAGE else f"{text[:LONGEST_MESSAGE]} ..."
 
 
 def describe_compile_error(error: BaseException) -> str:

@@ -56,7 +56,7 @@ class Session(SessionView):
         text: str | None = None,
         moves: Sequence[str] = (),
         seed: int = 0,
-        clocks: TimeControl | str | Sequence[TimeControl | str | None] | None = None,
+        clocks: TimeControl | str | float | Sequence[TimeControl | str | float | None] | None = None,
         on_event: Callable[[events.Event], object] | None = None,
         monotonic: Callable[[], float] = time.monotonic,
         make_agent: MakeAgent = make_seated,
