@@ -178,3 +178,10 @@ def test_the_compiled_games_are_an_environment_of_stable_baselines():
             assert not infos[index]["illegal_action"]
         ends += ended.sum()
     assert ends > 4
+
+
+@pytest.mark.parametrize("place", ["/dev/zero", "."])
+def test_what_is_no_regular_file_is_refused(place):
+    for ask in (ludus.make_agent, identify):
+        with pytest.raises(BadAgent, match="is not a regular file"):
+            ask(f"sb3:{place}", ludus.make("tictactoe"))
