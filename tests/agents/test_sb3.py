@@ -180,8 +180,8 @@ def test_the_compiled_games_are_an_environment_of_stable_baselines():
     assert ends > 4
 
 
-@pytest.mark.parametrize("place", ["/dev/zero", "."])
-def test_what_is_no_regular_file_is_refused(place):
+@pytest.mark.skipif(not Path("/dev/zero").exists(), reason="devices as on Unix")
+def test_what_is_no_regular_file_is_refused():
     for ask in (ludus.make_agent, identify):
         with pytest.raises(BadAgent, match="is not a regular file"):
-            ask(f"sb3:{place}", ludus.make("tictactoe"))
+            ask("sb3:/dev/zero", ludus.make("tictactoe"))
