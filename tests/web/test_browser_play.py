@@ -88,6 +88,16 @@ def test_an_agent_answers_a_click(table):
     table.wait_for_ply(2)
 
 
+def test_an_agent_that_thinks_long_is_told_to_move_now(table):
+    table.open("connect4", seats=["human", "uct:600s"])
+    table.click('.table [data-cell="d1"]')
+    button = table.page.get_by_role("button", name="Make the agent move now")
+    button.wait_for()
+    assert table.page.locator(".player.agent").evaluate("(card) => card.scrollWidth <= card.clientWidth")
+    button.click()
+    table.wait_for_ply(2)
+
+
 def test_a_selected_piece_shows_its_destinations_and_escape_cancels(table):
     table.open("breakthrough")
     table.click('.table [data-cell="d2"]')
