@@ -92,7 +92,7 @@ def test_an_agent_that_thinks_long_is_told_to_move_now(table):
     table.open("connect4", seats=["human", "uct:600s"])
     table.click('.table [data-cell="d1"]')
     button = table.page.get_by_role("button", name="Make the agent move now")
-    button.wait_for()
+    button.wait_for(timeout=COMPILING)
     assert table.page.locator(".player.agent").evaluate("(card) => card.scrollWidth <= card.clientWidth")
     button.click()
     table.wait_for_ply(2)

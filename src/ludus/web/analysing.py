@@ -185,7 +185,7 @@ class Analyst:
                 raise IllegalMove(f"the search has not reached {' '.join(path)}")
             node = child
         node.refresh()
-        with agent.reading():  # once for both: each reading waits for the end of a round of the search
+        with tree.agent.reading():  # once for both: each reading waits for the end of a round of the search
             _, size = node.visits, tree.size
         self.send(
             {
