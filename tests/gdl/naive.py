@@ -171,7 +171,7 @@ class Naive:
         self.load([])
         return frozenset(row[1] for row in self.ask(("init", "?f")))
 
-    def look(self, facts):
+    def inspect(self, facts):
         """(over, by role the legal moves, by role the goals)"""
         self.load([("true", fact) for fact in facts])
         return (

@@ -192,11 +192,11 @@ class Planner:
         return Step(item, CALL, tuple(letters), fan, cost)
 
     def may_scan(self, key: Key) -> bool:
-        """Can a relation be evaluated as a whole? One with growing terms might have no end."""
+        """True if a relation can be evaluated as a whole. One with growing terms might have no end."""
         return self.program.depends[key] != STATIC and key not in self.program.needs and key not in self.program.growing
 
     def _should_scan(self, key: Key, cost: float, times: float) -> bool:
-        """Is a relation cheaper evaluated as a whole than asked `times` times at this cost?"""
+        """True if evaluating a relation as a whole costs less than asking it `times` times at this cost."""
         if times < 2 or not self.may_scan(key):
             return False
         fan, whole = self.estimate(key, "f" * key[1])
