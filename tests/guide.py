@@ -11,10 +11,11 @@ def write_chomp(folder: Path, drawn: bool = True) -> Path:
     """Write chomp.py into a folder."""
     guide, board = (DOCS / "writing-a-game.md").read_text(), (DOCS / "board.md").read_text()
     rules, functions, game, *others = re.findall(r"<!-- file: chomp.py -->\n```python\n(.*?)```", guide, re.DOTALL)
-    (drawing,) = re.findall(r"<!-- drawing -->\n```python\n(.*?)```", board, re.DOTALL)
+    drawing = re.findall(r"<!-- drawing -->\n```python\n(.*?)```", board, re.DOTALL)
     if drawn:
-        rules = rules.replace(IMPORTED, f"{IMPORTED}from ludus.board import Board, Piece, grid\n")
-        game += f"\n{drawing}"
+        imports = "from dataclasses import replace\nfrom ludus.board import Board, Piece, grid\n"
+        rules = rules.replace(IMPORTED, f"{IMPORTED}{imports}")
+        game = "\n".join([game, *drawing])
     path = folder / "chomp.py"
     path.write_text("\n\n".join([rules, functions, game, *others]))
     return path

@@ -38,6 +38,8 @@ class BadPosition(LudusError):
     def __init__(self, message: str, place: int | None = None):
         """`place` counts characters of the text from 0; people read it counted from 1."""
         self.place = place
+        self.reason = message
+        """The message without the place."""
         super().__init__(message if place is None else f"position text, character {place + 1}: {message}")
 
 

@@ -36,7 +36,7 @@ from ludus.spec import GameSpec
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from ludus.board.parts import Board
+    from ludus.board.parts import Board, Cell
 
 BUILT_IN = "ludus.games."
 """Prefix of the module names of the built-in games."""
@@ -221,12 +221,21 @@ class Game:
         """
         return "".join(touched)
 
-    def arrange(self, placed: Mapping[str, int], player: int) -> str:
+    def arrange(self, placed: Mapping[str, Any], player: int) -> str:
         """The text of the position with these pieces, in which a player is to move, for `read`; raise BadPosition.
 
-        `placed` gives for each cell that is not empty the number of its piece in the `stock` of the board.
+        `placed` gives for each cell that is not empty the number of its piece in the `stock` of the board; if the board
+        says `stacks`, a list of such numbers from the bottom up. If the table says `holds`, it also gives a list of the
+        numbers of the pieces in each row, under the name of the row.
         """
         raise BadPosition(f"{self.name} cannot be set up by hand: give the position as text")
+
+    def cells_to_set_up(self, ids: Sequence[str]) -> Sequence[Cell] | None:
+        """The cells to show while a position is set up and there are pieces on these cells, whether or not it is legal.
+
+        None stands for the cells of the initial position. A board without bounds grows with its pieces.
+        """
+        return None
 
     # --- methods for callers ------------------------------------------------------------------------------------------
 

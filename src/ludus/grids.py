@@ -262,6 +262,6 @@ class GridGame(Game):
         stock = [Piece("", player, name=self.player_name(player)) for player in range(self.players)]
         return Board(cells, pieces, touches, marks=marks, stock=stock)
 
-    def arrange(self, placed: Mapping[str, int], player: int) -> str:
+    def arrange(self, placed: Mapping[str, Any], player: int) -> str:
         ids = [f"{column}{row}" for row in self._row_names() for column in letters(self.columns)]
         return f"{write_grid(arranged(placed, ids, self.rows, self.columns), self.symbols)} {self.symbols[player + 1]}"

@@ -713,6 +713,45 @@ def test_bad_game_strings_are_refused_with_the_place(text, message, place):
     assert caught.value.place == place
 
 
+def test_a_position_set_up_by_hand_is_text_and_is_played_on():
+    game = ludus.make("hive", repetition=True)
+    position = game.parse("Base;InProgress;White[9];put wS1;put wQ wS1-;put bA1 -wS1;put bQ -bA1;put bB1 wQ")
+    assert (position.to_move, position.state.last) == (0, NOBODY)
+    assert position.text == "Base;InProgress;White[9];put wS1;put wQ wS1-;put bA1 -wS1;put bQ -bA1;put bB1 wQ"
+    assert "last:" not in str(position)
+    moved = position.play("pass").play("bB1 wQ-").play("wA1 \\wQ")
+    assert game.parse(moved.text) == moved
+    assert moved.text.endswith("put bB1 wQ;pass;bB1 wQ-;wA1 \\wQ")
+    for shown in (position, moved):
+        check_position(shown)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("White[3];put wA1;put bA1 wA1-;put bA2 bA1-", "after 3 pieces that are put and 0 moves, the turn is Black"),
+        ("White[900];put wA1;put bA1 wA1-", "a game ends after 300 plies"),
+        ("Green[9];put wA1;put bA1 wA1-", "'Green\\[9\\]' is not a turn"),
+        ("White[9];put wA1;put bA1 wA1-;put wA1 bA1-", "wA1 is put twice"),
+        ("White[9];put wA2;put bA1 wA2-", "wA1 must be put before wA2"),
+        ("White[9];put wA1;put bA1 wA1", "only a beetle can lie on another piece, and bA1 lies on wA1"),
+        ("White[9];put wA1;put bB1 wA1", "bB1 lies on wA1, and black cannot climb before its queen is placed"),
+        ("White[9];put wA1;put wA2 wA1-", "black has no piece on the board"),
+        ("White[9];put wQ;put bA1 wQ-", "white has its queen alone"),
+        (
+            "White[9];put wA1;put wA2 wA1-;put wA3 wA2-;put wS1 wA3-;put bA1 -wA1",
+            "white has 4 pieces without the queen",
+        ),
+        ("Black[9];put wA1;put bA1 wA1-", "so white has had 1 turn and black 0; black has 1 pieces"),
+        ("White[9];put wA1;put pass", "a pass puts no piece"),
+        ("White[9];put wA1;bA1 wA1-;put bA2 bA1-", "black has no piece on the board"),
+    ],
+)
+def test_a_wrong_position_set_up_by_hand_is_explained(text, message):
+    with pytest.raises(BadPosition, match=message):
+        BASE.parse(f"Base;InProgress;{text}")
+
+
 def test_no_move_follows_the_end():
     text = "Base;BlackWins;White[4];wS1;bS1 wS1-;wQ -wS1;bQ bS1-;wS2 -wQ;bS2 bQ-"
     with pytest.raises(BadPosition, match="'bS2 bQ-' comes after the end of the game"):

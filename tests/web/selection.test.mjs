@@ -1,6 +1,7 @@
 // Run by tests/web/test_selection.py: node --test tests/web/selection.test.mjs
 import assert from "node:assert/strict";
 import test from "node:test";
+import { ticks, tickTexts } from "../../src/ludus/web/static/charts.js";
 import { fits, outlook, press } from "../../src/ludus/web/static/selection.js";
 
 const move = (name, ...touches) => ({ move: name, touches: touches.map((each) => [each].flat()) });
@@ -48,4 +49,11 @@ test("two moves with the same clicks are offered as a choice", () => {
   const twins = [move("promote queen", "a7", "a8"), move("promote rook", "a7", "a8")];
   assert.deepEqual(press(twins, ["a7"], "a8", false), { touched: ["a7", "a8"] });
   assert.equal(outlook(twins, ["a7", "a8"], false).complete.length, 2);
+});
+
+test("ticks of a chart are told apart however close they are", () => {
+  for (const [low, high] of [[1.78, 1.83], [0, 340], [0.001, 0.0012], [0, 20000]]) {
+    const texts = tickTexts(ticks(low, high));
+    assert.equal(new Set(texts).size, texts.length);
+  }
 });

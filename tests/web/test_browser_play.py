@@ -88,6 +88,16 @@ def test_an_agent_answers_a_click(table):
     table.wait_for_ply(2)
 
 
+def test_an_agent_that_thinks_long_is_told_to_move_now(table):
+    table.open("connect4", seats=["human", "uct:600s"])
+    table.click('.table [data-cell="d1"]')
+    button = table.page.get_by_role("button", name="Make the agent move now")
+    button.wait_for(timeout=COMPILING)
+    assert table.page.locator(".player.agent").evaluate("(card) => card.scrollWidth <= card.clientWidth")
+    button.click()
+    table.wait_for_ply(2)
+
+
 def test_a_selected_piece_shows_its_destinations_and_escape_cancels(table):
     table.open("breakthrough")
     table.click('.table [data-cell="d2"]')
@@ -170,6 +180,57 @@ def test_a_position_is_set_up_by_hand_and_played(table):
     page.get_by_role("button", name="Play", exact=True).click()
     page.wait_for_selector(".history li[value='0'] [aria-current]", state="attached")
     assert page.locator(".table .layer-pieces > g").count() == 2
+
+
+def open_set_up(page, address, game):
+    page.goto(f"{address}#/analyse")
+    page.locator("select[name=game]").select_option(game)
+    page.evaluate("document.querySelector('details').open = true")
+    page.get_by_role("button", name="Set up by hand").click()
+    page.wait_for_selector(".setup [data-cell]")
+
+
+def wait_for_message(page, words):
+    told = "words => document.querySelector('.setup-message').textContent.includes(words)"
+    page.wait_for_function(told, arg=words)
+
+
+def test_hive_and_sevn_are_set_up_by_hand_at_phone_width(phone):
+    page = phone.page
+    open_set_up(page, phone.address, "hive")
+    for piece, cell in (("white spider", "0,0"), ("black ant", "1,0"), ("white queen", "-1,0"), ("black queen", "2,0")):
+        page.get_by_role("button", name=piece, exact=True).tap()
+        phone.tap(f'.setup [data-cell="{cell}"]')
+    wait_for_message(page, "can be played")
+    page.get_by_role("button", name="white beetle", exact=True).tap()
+    phone.tap('.setup [data-cell="2,0"]')
+    page.wait_for_selector('.setup [data-cell="2,0"][aria-label*="white beetle on black queen"]')
+    page.get_by_role("button", name="remove", exact=True).focus()
+    page.keyboard.press("Enter")
+    page.locator('.setup [data-cell][tabindex="0"]').focus()
+    for key in ("ArrowLeft", "ArrowLeft", "Enter"):  # the white spider
+        page.keyboard.press(key)
+    wait_for_message(page, "the hive is not in one piece")
+    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+
+    open_set_up(page, phone.address, "sevn")
+    page.get_by_role("button", name="player 2 takes", exact=True).tap()
+    phone.tap('.setup [data-cell="d4"]')
+    wait_for_message(page, "row 4 has a gap between its tiles")
+    phone.tap('.setup [data-cell="a7"]')
+    page.locator('.setup [data-kind="4"]').tap()  # the colour of d4, which seed 0 has put there
+    phone.tap('.setup [data-cell="d4"]')
+    wait_for_message(page, "can be played")
+    taken = page.locator('.setup .entry[aria-disabled="false"]')
+    assert taken.get_attribute("aria-label").startswith("player 2 has 1 of")
+    taken.focus()
+    page.keyboard.press("Enter")
+    page.wait_for_selector('.setup .entry[aria-label^="player 1 has 1 of"]')
+    wait_for_message(page, "can be played")
+    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+    page.get_by_role("button", name="Use this position").tap()
+    page.get_by_role("button", name="Analyse", exact=True).tap()
+    page.wait_for_selector(".table [data-cell=a7][aria-label='a7, empty']")
 
 
 def test_a_board_without_bounds_is_moved_and_zoomed(table):

@@ -215,6 +215,20 @@ def test_a_position_is_pasted_and_a_wrong_one_explained(client):
     assert "character" in answer.json()["error"]
 
 
+def test_pieces_set_up_by_hand_are_a_position_or_explained(client):
+    request = {"game": "hive", "placed": {"0,0": [1], "1,0": [6]}, "player": 0}
+    answer = client.post("/api/arrange", request).json()
+    assert answer["problem"] == ""
+    assert len(answer["cells"]) == 10  # two hexagons and those beside them
+    assert answer["view"]["text"] == "Base;InProgress;White[3];put wS1;put bS1 wS1-"
+    apart = client.post("/api/arrange", {**request, "placed": {"0,0": [1], "4,0": [6]}}).json()
+    assert (apart["view"], len(apart["cells"])) == (None, 14)
+    assert apart["problem"] == "the hive is not in one piece: nothing joins 4,0 to wS1"
+    for placed in ({"0,0": 1}, {"0,0": [99]}, {"x": [1]}):
+        assert client.post("/api/arrange", {**request, "placed": placed}).status_code == 400
+    assert client.post("/api/arrange", {"game": "sevn", "placed": {"player 1": 0}}).status_code == 400
+
+
 def test_questions_to_agents_over_http(client):
     question = {"game": "tictactoe", "moves": ["a1", "b2"], "agent": "uct:500"}
     choice = client.post("/api/choose", question).json()

@@ -9,6 +9,8 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import connect
 
 from ludus.errors import BadOption
+from ludus.gdl.limits import LIMITS
+from ludus.gdl.reasoned import ReasonedGame
 from ludus.web.security import HEADERS
 from ludus.web.serving import address_of
 from ludus.web.settings import MESSAGE_LIMIT, UPLOAD_LIMIT, WebSettings
@@ -343,7 +345,24 @@ def test_an_uploaded_rule_sheet_is_a_game_and_a_wrong_one_is_explained(client, s
     assert client.post("/api/rules", {"name": "../../x", "text": text}).status_code == 400
     assert client.post("/api/rules", {"name": "mine", "text": text + ";"}).status_code == 400
     assert client.http.post("/api/rules", content=b'{"name": "x", "text": "\\ud800"}').status_code == 400
-    with server.app.state.server.catalogue._describing:
-        assert "another rule sheet" in client.post("/api/rules", {"name": "other", "text": text}).json()["error"]
     kept = [path.name for path in (server.settings.games / "rules").iterdir()]
     assert kept == ["mine.kif"]
+
+
+COUNTING = """
+(role x) (init (n z)) (legal x go) (goal x 100)
+(<= (next (n (s ?a))) (true (n ?a)))
+(<= terminal (true (n (s (s z)))))
+"""
+"""Rules that cannot be grounded: there is no end to the facts that they may build."""
+
+
+def test_rules_that_cannot_be_grounded_hold_up_nobody_and_are_tried_once(client, server, monkeypatch):
+    catalogue = server.app.state.server.catalogue
+    with catalogue._describing:  # as while another description is grounded
+        assert client.post("/api/rules", {"name": "counting", "text": COUNTING}).json() == {"key": "rules:counting"}
+    monkeypatch.setattr(LIMITS, "grounding_seconds", 0.5)
+    assert isinstance(catalogue.game("rules:counting"), ReasonedGame)
+    assert not catalogue.takes_long("rules:counting", {})
+    with catalogue._describing:
+        assert catalogue.game("rules:counting").start().play("go").play("go").is_over

@@ -43,7 +43,7 @@ class Tree:
 
     A node is read when it is asked for, and keeps what it read: visits, values and edges of one node belong to one
     moment between two rounds of the search. While the search goes on the tree grows, so two nodes may have been read at
-    different moments; `Node.refresh` reads a node again. Reading waits for the end of a round, about 10 ms or one batch
+    different moments; `Node.refresh` reads a node again. Reading waits for the end of a round, about 4 ms or one batch
     of a network, and the search waits while a node is read.
 
     When the agent goes on to another position, starts a new game or needs more memory, its nodes are moved or dropped.

@@ -37,7 +37,7 @@ def board_json(position: Position) -> dict[str, Any]:
         paint = _paint(piece.paint) if piece.paint else paint
         words = ["" if owner is None else names[owner], piece.symbol or piece.text]
         name = piece.name or " ".join(word for word in words if word) or "piece"
-        return {**vars(piece), "paint": paint, "name": name}
+        return {**vars(piece), "paint": paint, "name": name, "kind": piece.kind or name}
 
     def hand_json(hand: Hand) -> dict[str, Any]:
         return {"player": hand.player, "pieces": [piece_json(piece) for piece in hand.pieces]}
@@ -56,8 +56,10 @@ def board_json(position: Position) -> dict[str, Any]:
             "title": table.title,
             "columns": [piece_json(piece) for piece in table.columns],
             "rows": [{"name": name, "entries": list(entries)} for name, entries in table.rows],
+            "holds": table.holds,
         },
         "stock": [piece_json(piece) for piece in board.stock],
+        "stacks": board.stacks,
         "notes": list(board.notes),
         "glyphs": {piece.symbol: GLYPHS[piece.symbol] for piece in shown if piece.symbol},
         "moves": _moves(position, board),

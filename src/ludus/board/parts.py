@@ -71,6 +71,10 @@ class Piece:
     """The number of pieces below it in a stack."""
     count: int = 1
     """In a hand: the number of pieces of this kind."""
+    kind: str = ""
+    """The name of its kind in the stock of the board; by default, its own name."""
+    most: int = 0
+    """In the stock: the number of pieces of this kind that the game has; 0 if there is no limit."""
 
 
 @dataclass(frozen=True)
@@ -107,6 +111,9 @@ class Table:
     """The head of each column, as a piece; its `cell` is not used."""
     rows: Sequence[tuple[str, Sequence[int | str]]]
     """The name of each row, and one entry for each column."""
+    holds: bool = False
+    """True if the entries count pieces that lie beside the board, of the kinds of the stock that head the columns. Who
+    sets up a position moves pieces between the board and the rows."""
 
 
 @dataclass(frozen=True)
@@ -131,6 +138,8 @@ class Board:
     """Lines of text below the board."""
     stock: Sequence[Piece] = ()
     """Kinds of pieces that a person may put on cells to set up a position (see Game.arrange). `cell` is not used."""
+    stacks: bool = False
+    """True if pieces may be put on top of others to set up a position."""
     last: Sequence[str] | None = None
     """The cells of the last move, to be marked; by default, those that the move touched in the position before."""
     won: Sequence[str] = ()

@@ -2,6 +2,7 @@
 
 from ludus.board import Board, Cell, Hand, Piece, hexagon_at
 from ludus.games._hive_board import BUG, LETTERS, NOBODY, NOWHERE, SLOTS, STEPS, is_top
+from ludus.games._hive_setup import kind_name, stock_of
 from ludus.games._hive_text import BUG_NAMES, COLOURS, DECORATED, NAMES, coordinates
 
 
@@ -27,6 +28,8 @@ def draw_hive(code, position, notes):
         notes=notes,
         last=last,
         pans=True,
+        stock=stock_of(code),
+        stacks=True,
     )
 
 
@@ -46,6 +49,7 @@ def face(code, piece):
         "symbol": bug,
         "text": NAMES[code][piece][1:],
         "name": f"{COLOURS[piece & 1]} {bug} {NAMES[code][piece]}",
+        "kind": kind_name(piece & 1, BUG[code, piece]),
     }
 
 

@@ -24,6 +24,8 @@ BUG_NAMES = ("queen", "spider", "beetle", "grasshopper", "ant", "mosquito", "lad
 DECORATED = ("\\{}", "{}/", "{}-", "{}\\", "/{}", "-{}", "{}")
 """The notation of a reference piece, by the direction from it; the last is on top of it."""
 PIECE = r"[wb][a-z][0-9]?"
+PUT = "put "
+"""The word before a piece of a position that was set up by hand (_hive_setup.py)."""
 
 
 def expansions_in(code):
@@ -95,7 +97,7 @@ def parse_move(code, state, text):
             f"{text.strip()!r} is not a move; moves are a piece and where it goes, such as wA1 bQ- or wB1 wS2, or pass"
         )
     piece = find_piece(code, name)
-    if state.ply == 0:
+    if (state.cell == NOWHERE).all():
         if found:
             raise IllegalMove(f"the first piece touches no other: write {NAMES[code][piece]} alone")
         return piece, 0
@@ -119,15 +121,25 @@ def an_example(code, state):
 # --- Games ------------------------------------------------------------------------------------------------------------
 
 
+def set_up_plies(state):
+    """The plies that set up a position by hand; 0 if the game began with an empty board."""
+    past = state.past[: int(state.ply)].tolist()
+    if past[:1] != [PASS]:
+        return 0
+    begin = next(ply for ply, entry in enumerate(past) if entry != PASS)
+    return past.index(PASS, begin) + 1
+
+
 def past_moves(code, state):
-    """The moves that led to a state, in notation."""
+    """The moves that led to a state, in notation; those of a set-up by hand begin with PUT."""
     stacks: dict[int, list[int]] = {}
     where: dict[int, int] = {}
     moves = []
+    set_up = set_up_plies(state)
     for ply in range(int(state.ply)):
         piece, cell = divmod(int(state.past[ply]), 1024)
         if int(state.past[ply]) == PASS:
-            moves.append("pass")
+            moves += ["pass"] * (ply >= set_up)
             continue
         if piece in where:
             stacks[where[piece]].pop()
@@ -142,7 +154,7 @@ def past_moves(code, state):
         if names:
             beside, way = min(names, key=lambda each: each[0] ^ ply & 1)
             name += f" {DECORATED[way].format(NAMES[code][beside])}"
-        moves.append(name)
+        moves.append(f"{PUT}{name}" if ply < set_up else name)
     return moves
 
 

@@ -210,13 +210,13 @@ class Connect4Game(Game):
     def cells(self, state):
         """0 empty, 1 first player, 2 second player; row 0 on top."""
         rows, columns, _ = self.rules
-        cells = np.zeros((rows, columns), np.int8)
-        for row in range(rows):
-            for column in range(columns):
-                for player in range(2):
-                    if has(state.stones[player], column * (rows + 1) + row):
-                        cells[rows - 1 - row, column] = player + 1
-        return cells
+        first, second = (sum(word << 64 * at for at, word in enumerate(words)) for words in state.stones.tolist())
+        cells = [
+            (first >> column * (rows + 1) + row & 1) + 2 * (second >> column * (rows + 1) + row & 1)
+            for row in reversed(range(rows))
+            for column in range(columns)
+        ]
+        return np.array(cells, np.int8).reshape(rows, columns)
 
     def write(self, state):
         return write_grid(self.cells(state), ".xo")

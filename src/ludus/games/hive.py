@@ -33,9 +33,11 @@ from ludus.games._hive_groups import groups as groups
 from ludus.games._hive_groups import touches as touches
 from ludus.games._hive_moves import is_legal, list_moves, list_placements, name_moves, reference
 from ludus.games._hive_reasons import why_not
+from ludus.games._hive_setup import cells_around, check_put, check_set_up, first_ply, write_set_up
 from ludus.games._hive_text import (
     COLOURS,
     NAMES,
+    PUT,
     STATUSES,
     describe_pieces,
     draw_board,
@@ -299,6 +301,10 @@ def most_moves(expansions):
     return most + 36 * (expansions & 1)
 
 
+def is_put(text):
+    return text.strip().lower().startswith(PUT)
+
+
 class HiveGame(Game):
     Rules = Hive
     name = "hive"
@@ -379,7 +385,10 @@ class HiveGame(Game):
         return ";".join([write_game_type(self.rules.expansions), status, write_turn(ply), *moves])
 
     def read(self, text, state):
-        """Read a GameString: its moves are played one by one, and its state and turn must agree with them."""
+        """Read a GameString: its moves are played one by one, and its state and turn must agree with them.
+
+        Before the moves may come pieces of a position that was set up by hand, such as `put bA1 wQ-`.
+        """
         parts = text.split(";")
         places = list(itertools.accumulate((len(part) + 1 for part in parts), initial=0))[:-1]
         code = read_game_type(parts[0])
@@ -392,7 +401,9 @@ class HiveGame(Game):
             raise BadPosition(f"{parts[1].strip()!r} is not the state of a game: {' '.join(STATUSES)}", places[1])
         with np.errstate(over="ignore"):
             clear(state)
-            for move, place in zip(parts[3:], places[3:], strict=True):
+            puts = next((at for at, part in enumerate(parts[3:]) if not is_put(part)), len(parts) - 3)
+            self.set_up(state, parts[2:], places[2:], puts)
+            for move, place in zip(parts[3 + puts :], places[3 + puts :], strict=True):
                 if self.values_of(state) is not None:
                     raise BadPosition(f"{move.strip()!r} comes after the end of the game", place)
                 try:
@@ -405,6 +416,32 @@ class HiveGame(Game):
             raise BadPosition(f"after these moves it is the turn {turn}, not {parts[2].strip()!r}", places[2])
         if status != true and (status, true) != ("Draw", "InProgress"):  # players may agree on a draw
             raise BadPosition(f"after these moves the game is {true}, not {status}", places[1])
+
+    def set_up(self, state, parts, places, puts):
+        """Put down the pieces of a position that was set up by hand; `parts` are the turn, the pieces and the moves."""
+        if puts == 0:
+            return
+        code, at = self.rules.expansions, 0
+        try:
+            lead = first_ply(parts[0], puts, len(parts) - 1 - puts, self.rules.limit)
+            state.past[:lead], state.ply = PASS, lead
+            for at in range(1, puts + 1):
+                piece, cell = parse_move(code, state, parts[at].strip()[len(PUT) :])
+                if piece == NOBODY:
+                    raise BadPosition("a pass puts no piece")
+                check_put(code, state, piece, cell)
+                advance(self.rules, state, piece, cell)
+            advance(self.rules, state, NOBODY, 0)
+            check_set_up(code, state)
+        except (BadPosition, IllegalMove) as error:
+            raise BadPosition(str(error), places[at]) from None
+        state.seen[: state.ply if self.rules.repetition else 0] = 0  # no earlier position is known
+
+    def arrange(self, placed, player):
+        return write_set_up(self.rules.expansions, placed, player)
+
+    def cells_to_set_up(self, ids):
+        return cells_around(ids)
 
     # --- moves ------------------------------------------------------------------------------------------------------
 
@@ -446,7 +483,7 @@ class HiveGame(Game):
         placed = [player for player in range(2) if state.cell[player] != NOWHERE]
         crowds = [f"{COLOURS[player]}'s queen {crowd(state, player)} of {self.rules.surround}" for player in placed]
         lines += [f"surrounded: {', '.join(crowds)}"] if crowds else []
-        lines += [f"last: {past_moves(code, state)[-1]}"] if ply else []
+        lines += [f"last: {move}" for move in past_moves(code, state)[-1:] if not is_put(move)]
         values = self.values_of(state)
         if values is None:
             lines.append(f"{COLOURS[ply & 1]} to move, turn {ply // 2 + 1}")

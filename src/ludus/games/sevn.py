@@ -29,7 +29,7 @@ from ludus.games._sevn_graph import graph as graph
 from ludus.games._sevn_groups import PLANES
 from ludus.games._sevn_groups import groups as groups
 from ludus.games._sevn_groups import touches as touches
-from ludus.grids import draw_grid, letters, read_grid, write_grid
+from ludus.grids import arranged, draw_grid, letters, read_grid, write_grid
 from ludus.rng import below
 
 # Bases 3, 5 and 7 share their machine code, and so do 9 and 11, whose boards take two words (see _sevn_board.py).
@@ -486,19 +486,33 @@ class SevnGame(Game):
         base, state = self.rules.base, position.state
         cells, marks = grid([str(row) for row in range(base, 0, -1)], letters(base))
         tiles = [
-            Piece("", shape="tile", symbol=symbol, paint=paint, name=f"{NAMES[colour]} ({symbol})")
+            Piece("", shape="tile", symbol=symbol, paint=paint, name=f"{NAMES[colour]} ({symbol})", most=base)
             for colour, (symbol, paint) in enumerate(zip(SYMBOLS[:base], PAINTS, strict=False))
         ]
         colours = zip(cells, self.cells(state).ravel().tolist(), strict=True)
-        pieces = [replace(tiles[colour - 1], cell=cell.id) for cell, colour in colours if colour]
+        pieces = [replace(tiles[colour - 1], cell=cell.id, most=0) for cell, colour in colours if colour]
         alike = [[piece.cell for piece in pieces if piece.symbol == tile.symbol] for tile in tiles]
         touches = {
             action: [name for number, name in enumerate(alike[action >> base]) if action >> number & 1]
             for action in position.actions_of(int(state.turn))
         }
         score = [(self.player_name(player), numbers) for player, numbers in enumerate(self.taken(state))]
-        table = Table("Tiles taken", tiles, score)
-        return Board(cells, pieces, touches, any_order=True, marks=marks, table=table)
+        table = Table("Tiles taken", tiles, score, holds=True)
+        return Board(cells, pieces, touches, any_order=True, marks=marks, table=table, stock=tiles)
+
+    def arrange(self, placed, player):
+        base = self.rules.base
+        ids = [self.cell_name(cell) for cell in range(base * base)]
+        first, second = (list(placed.get(self.player_name(each), ())) for each in range(2))
+        on_board = {id: colour for id, colour in placed.items() if id not in map(self.player_name, range(2))}
+        cells = arranged(on_board, ids, base, base)
+        for colour, name in enumerate(NAMES[:base]):
+            counts = list(on_board.values()).count(colour), first.count(colour), second.count(colour)
+            if sum(counts) != base:
+                places = "{} on the board, {} with player 1 and {} with player 2".format(*counts)
+                raise BadPosition(f"colour {name} has {base} tiles, not {sum(counts)}: {places}")
+        leads = [first.count(colour) - second.count(colour) for colour in range(base)]
+        return write_text(player + 1, leads, cells)
 
     def attempt(self, position, player, touched):
         return "+".join(touched)

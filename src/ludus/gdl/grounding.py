@@ -44,8 +44,6 @@ from ludus.gdl.language import (
 from ludus.gdl.limits import LIMITS
 from ludus.gdl.repair import positive_variables, repair
 
-SECONDS = 60.0
-"""CPU seconds that one grounding may take."""
 MOST_BYTES = 128 << 20
 """Size of a ground program, at most: reading a larger one would take this process minutes and gigabytes."""
 LONG_RULE = 5
@@ -76,11 +74,12 @@ class Ground:
         return len(self.rules) + len(self.literals)
 
 
-def ground(description: Description, seconds: float = SECONDS, megabytes: int | None = None) -> Ground:
+def ground(description: Description, seconds: float | None = None, megabytes: int | None = None) -> Ground:
     """The ground program of a valid description; CannotGround where it is too large or does not end.
 
-    `megabytes` limits the address space of each of the two processes, by default as ludus.gdl.limits says.
+    `megabytes` limits the address space of each of the two processes. The defaults are those of ludus.gdl.limits.
     """
+    seconds = seconds or LIMITS.grounding_seconds
     ways = ways_to_ground(description)
     most = megabytes or LIMITS.grounding_megabytes
     jobs = {way: _Job(Translator(), rules, seconds, most) for way, rules in ways.items()}

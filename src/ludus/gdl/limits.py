@@ -9,6 +9,8 @@ from dataclasses import dataclass
 class Limits:
     """Limits of this process from now on."""
 
+    grounding_seconds: float = 60.0
+    """CPU seconds that one grounding may take, and seconds of waiting for it."""
     grounding_megabytes: int = 8192
     """Address space of each of the two processes of a grounding, and of a proof."""
     query_seconds: float = 30.0

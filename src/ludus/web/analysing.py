@@ -185,13 +185,15 @@ class Analyst:
                 raise IllegalMove(f"the search has not reached {' '.join(path)}")
             node = child
         node.refresh()
+        with tree.agent.reading():  # once for both: each reading waits for the end of a round of the search
+            _, size = node.visits, tree.size
         self.send(
             {
                 "type": "tree",
                 "path": path,
                 "node": node.json,
                 "view": view_of(node.position),
-                "size": tree.size,
+                "size": size,
                 "ref": message.get("ref"),
             }
         )

@@ -26,8 +26,11 @@ from ludus.agents.search import SearchAgent
 from ludus.api.seats import make_seated
 from ludus.errors import BadAgent, BadOption, LudusError, UnknownGame
 from ludus.gdl.described import DescribedGame
+from ludus.gdl.game import make_file
 from ludus.gdl.limits import LIMITS
+from ludus.gdl.reasoned import ReasonedGame
 from ludus.gdl.sheets import rule_sheets
+from ludus.gdl.tables import TooLarge
 from ludus.machine import cpu_count
 from ludus.runs.description import read_description
 from ludus.runs.files import BadRun, write_bytes, write_whole
@@ -35,7 +38,7 @@ from ludus.runs.levels import COUNT
 from ludus.runs.players import Pack, shipped_players
 from ludus.sources import DESCRIPTION, read_source, real_path
 from ludus.spec import GameSpec
-from ludus.web.settings import QUERY_SECONDS, RULES_LIMIT, WebSettings
+from ludus.web.settings import GROUNDING_SECONDS, QUERY_SECONDS, RULES_LIMIT, WebSettings
 from ludus.web.turns import Turns
 from ludus.web.views import moves_of, view_of
 
@@ -46,7 +49,7 @@ if TYPE_CHECKING:
 GAMES_KEPT = 32
 """Number of games with options that stay in memory for the next session."""
 PATIENCE = 2.0
-"""Seconds that an uploaded rule sheet waits while another one is prepared."""
+"""Seconds that an uploaded rule sheet waits, if the reasoner cannot play it, while another one is grounded."""
 MOST_RULES = 200
 """Number of uploaded rule sheets that are kept."""
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}")
@@ -115,10 +118,12 @@ class Catalogue:
         self._describing = threading.Lock()
         """Held while a description in GDL is grounded and compiled, which may take a minute: one at a time."""
         self._made: OrderedDict[tuple[str, str], Game] = OrderedDict()
+        self._reasoned: set[tuple[str, str]] = set()
+        """The games, as in `_made`, that could not be grounded: the reasoner plays them from then on."""
         self._warming: set[int] = set()
         """The identities of games that are being compiled."""
         self._entries: dict[str, Entry] = {}
-        LIMITS.grounding_megabytes = settings.grounding_megabytes
+        LIMITS.grounding_seconds, LIMITS.grounding_megabytes = GROUNDING_SECONDS, settings.grounding_megabytes
         LIMITS.query_seconds, LIMITS.query_megabytes = QUERY_SECONDS, settings.query_megabytes
         for name in settings.agents:
             parse(name)  # refuses a name that means nothing
@@ -160,14 +165,17 @@ class Catalogue:
             if game is not None:
                 self._made.move_to_end(known_as)
                 return game
-        is_grounded = entry.is_described and not given.get("reasoner")
-        with self._describing if is_grounded else contextlib.nullcontext():
+        with self._describing if self.takes_long(key, given) else contextlib.nullcontext():
             with self._lock:
                 if known_as in self._made:  # another thread has made it meanwhile
                     return self._made[known_as]
+                is_reasoned = known_as in self._reasoned
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # a slow reasoner is in the catalogue's text, not on the console
-                game = entry.make(**given)
+                game = entry.make(**({**given, "reasoner": True} if is_reasoned else given))
+            if isinstance(game, ReasonedGame) and not given.get("reasoner"):
+                with self._lock:
+                    self._reasoned.add(known_as)
             if game.parallel:
                 with self._lock:
                     self._made[known_as] = game
@@ -179,8 +187,9 @@ class Catalogue:
         """True if the game must be grounded and compiled first: a description in GDL that was not made yet."""
         if not self.entry(key).is_described or options.get("reasoner"):
             return False
+        known_as = _known_as(self.entry(key), options)
         with self._lock:
-            return _known_as(self.entry(key), options) not in self._made
+            return known_as not in self._made and known_as not in self._reasoned
 
     def warm_up(self, key: str, game: Game) -> None:
         """Compile what a game between people needs, beside the game, and switch the game to it when it is ready."""
@@ -278,8 +287,6 @@ class Catalogue:
 
     def add_rules(self, name: str, text: str) -> str:
         """Keep an uploaded rule sheet and return its key. It is parsed and checked; it is data and never run."""
-        from ludus.gdl.game import make_file
-
         if not NAME.fullmatch(name):
             raise BadOption("the name of a rule sheet needs 1 to 80 letters, digits, dots, dashes or underscores")
         if len(text.encode()) > RULES_LIMIT:
@@ -289,21 +296,31 @@ class Catalogue:
             raise BadOption(f"{MOST_RULES} rule sheets are kept at most: remove some from {self.rules_folder.name}")
         if path.exists() and path.read_text(encoding="utf-8") != text:
             raise BadOption(f"there is another rule sheet called {path.stem}: choose another name")
-        if not self._describing.acquire(timeout=PATIENCE):
-            raise BadOption("another rule sheet is being prepared: try again when it is done")
-        try:
-            with tempfile.TemporaryDirectory(prefix="ludus-") as folder, warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                draft = Path(folder) / path.name
-                draft.write_text(text, encoding="utf-8")
-                make_file(draft)  # refuses a description that cannot be played
-        finally:
-            self._describing.release()
+        with tempfile.TemporaryDirectory(prefix="ludus-") as folder:
+            draft = Path(folder) / path.name
+            draft.write_text(text, encoding="utf-8")
+            self._check_rules(draft)
         self.rules_folder.mkdir(parents=True, exist_ok=True)
         write_whole(path, lambda place: write_bytes(place, text))
         with self._lock:
             self._add(_rule_sheet(path))
         return f"rules:{path.stem}"
+
+    def _check_rules(self, path: Path) -> None:
+        """Raise LudusError for a description that cannot be played.
+
+        The reasoner finds the first moves, mostly within a second; grounding, which may take half a minute, is left to
+        the first game. Only rules that are too hard for the reasoner are grounded here.
+        """
+        try:
+            _ = make_file(path, reasoner=True).start().is_over
+        except TooLarge:
+            if not self._describing.acquire(timeout=PATIENCE):
+                raise BadOption("another rule sheet is being prepared: try again when it is done") from None
+            try:
+                make_file(path, reasoner=False)
+            finally:
+                self._describing.release()
 
     # --- runs and agents ----------------------------------------------------------------------------------------------
 

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from ludus.web.app import Server
 
 Options = dict[str, int | float | bool | str | None]
+MOST_PILED = 1000
+"""Number of pieces on one cell, or in one row of a table, of a position that is set up by hand."""
 
 
 class Body(BaseModel):
@@ -64,8 +66,10 @@ class Arrangement(Body):
 
     game: str = Field(max_length=200, description="The key of a game of the catalogue.")
     options: Options = Field(default={}, max_length=32)
-    placed: dict[str, int] = Field(
-        max_length=1000, description="For each cell with a piece, the number of the piece in the stock of the board."
+    placed: dict[str, int | list[int]] = Field(
+        max_length=1000,
+        description="For each cell with a piece, the number of the piece in the stock of the board. Where pieces may "
+        "lie on others, a list of numbers from the bottom up; for a row of a table that holds pieces, a list.",
     )
     player: int = Field(0, ge=0, description="The player to move.")
 
@@ -153,7 +157,7 @@ def router(server: Server) -> APIRouter:
 
     @routes.post("/arrange")
     async def arrange(body: Arrangement) -> dict[str, Any]:
-        """The view of a position that is set up by hand; an error says what is wrong with it."""
+        """A position that is set up by hand: its cells, and its view or what is wrong with it."""
         return await server.in_maker(_arranged, server, body)
 
     @routes.post("/rules")
@@ -194,12 +198,29 @@ def position_of(server: Server, body: PositionRequest) -> Position:
 
 def _arranged(server: Server, body: Arrangement) -> dict[str, Any]:
     game = server.catalogue.game(body.game, body.options)
-    stock = len(board_of(game.start()).stock)
-    if any(not 0 <= number < stock for number in body.placed.values()):
-        raise BadPosition(f"a piece must be one of the {stock} in the stock of the board")
+    start = board_of(game.start())
+    rows = [name for name, _ in start.table.rows] if start.table is not None and start.table.holds else []
+    for id, found in body.placed.items():
+        is_pile = id in rows or start.stacks
+        if is_pile != isinstance(found, list):
+            raise BadPosition(f"{id[:40]!r} must have {'a list of pieces' if is_pile else 'one piece'}")
+        pile = found if isinstance(found, list) else [found]
+        if len(pile) > MOST_PILED or any(not 0 <= number < len(start.stock) for number in pile):
+            raise BadPosition(f"a piece must be one of the {len(start.stock)} in the stock of the board")
     if body.player >= game.players:
         raise BadPosition(f"there is no player {body.player}")
-    return view_of(game.parse(game.arrange(body.placed, body.player)))
+    cells = game.cells_to_set_up([id for id in body.placed if id not in rows])
+    view, problem = None, ""
+    try:
+        position = game.parse(game.arrange(body.placed, body.player))
+        view = {**view_of(position), "over": position.is_over}
+    except BadPosition as error:
+        problem = error.reason
+    return {
+        "cells": [vars(cell) for cell in (start.cells if cells is None else cells)],
+        "view": view,
+        "problem": problem,
+    }
 
 
 def _described(server: Server, body: PositionRequest) -> dict[str, Any]:

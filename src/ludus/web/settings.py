@@ -27,6 +27,8 @@ GAMES_LIMIT = 2000
 """Largest number of games that are kept in the folder of games."""
 LEAST_GROUNDING = 512
 """Smallest limit in megabytes for a process that grounds a description: less is not enough to load clingo."""
+GROUNDING_SECONDS = 30.0
+"""Time to ground a description. One that takes longer is played by the reasoner."""
 QUERY_SECONDS = 5.0
 """Time for one query of the reasoner, which plays descriptions that cannot be grounded."""
 SOCKETS_LIMIT = 400

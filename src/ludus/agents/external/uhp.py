@@ -28,7 +28,7 @@ from ludus.agents.external.program import (
 )
 from ludus.agents.naming import whole_from_1
 from ludus.errors import BadAgent
-from ludus.games._hive_text import expansions_in, write_game_type
+from ludus.games._hive_text import PUT, expansions_in, write_game_type
 from ludus.games.hive import HiveGame
 
 if TYPE_CHECKING:
@@ -102,6 +102,8 @@ class UhpAgent:
     def _set_up(self, position: Position) -> None:
         """Bring the engine's game to a position."""
         kind, _, _, *moves = position.text.split(";")
+        if moves and moves[0].startswith(PUT):
+            raise BadAgent(f"{self.name} knows only games from their first move on, and this one was set up by hand")
         known = self._told
         if known is None or moves[: len(known)] != known:
             self._ask(f"newgame {position.text if moves else kind}")

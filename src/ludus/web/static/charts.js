@@ -28,12 +28,19 @@ export function short(number) {
   if (size >= 1e6) return `${+(number / 1e6).toFixed(1)} M`;
   if (size >= 1e4) return `${+(number / 1e3).toFixed(0)} k`;
   if (size >= 100 || Number.isInteger(number)) return String(Math.round(number));
-  return String(+number.toFixed(size < 1 ? 3 : 1));
+  return String(+(size < 1 ? number.toFixed(3) : number.toPrecision(3)));
+}
+
+/** The texts of ticks, with as many digits as tell them apart. */
+export function tickTexts(values) {
+  const step = values.length > 1 ? values[1] - values[0] : 1;
+  const digits = Math.max(0, Math.ceil(-Math.log10(step) - 1e-9));
+  return values.map((value) => (digits ? value.toFixed(digits) : short(value)));
 }
 
 /**
  * A chart. `series`: [{name, points: [{x, y, low?, high?}]}]; points without y are left out.
- * `unit` is written behind values, `floor` is the least upper end of the y axis.
+ * `unit` is written behind values; with `zero` the y axis includes 0.
  */
 export function lineChart(title, series, { xTitle = "", unit = "", zero = false } = {}) {
   const shown = series.map((each) => ({ ...each, points: each.points.filter((point) => Number.isFinite(point.y)) })).filter((each) => each.points.length);
@@ -53,11 +60,15 @@ export function lineChart(title, series, { xTitle = "", unit = "", zero = false 
   const toX = (x) => LEFT + ((x - x0) / (x1 - x0)) * (WIDTH - LEFT - RIGHT);
   const toY = (y) => HEIGHT - BOTTOM - ((y - y0) / (y1 - y0)) * (HEIGHT - BOTTOM - TOP);
   const picture = svg("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img", "aria-label": describe(title, shown, unit) });
-  for (const y of ticks(y0, y1)) {
-    picture.append(svg("line", { x1: LEFT, x2: WIDTH - RIGHT, y1: toY(y), y2: toY(y), class: "grid" }), svg("text", { x: LEFT - 6, y: toY(y) + 4, class: "tick y" }, `${short(y)}${unit}`));
-  }
+  const [rows, columns] = [ticks(y0, y1), ticks(x0, x1)];
+  const [rowTexts, columnTexts] = [tickTexts(rows), tickTexts(columns)];
+  rows.forEach((y, at) => {
+    picture.append(svg("line", { x1: LEFT, x2: WIDTH - RIGHT, y1: toY(y), y2: toY(y), class: "grid" }), svg("text", { x: LEFT - 6, y: toY(y) + 4, class: "tick y" }, `${rowTexts[at]}${unit}`));
+  });
   const end = WIDTH - RIGHT - (xTitle ? 8 * xTitle.length + 8 : 0); // the title of the axis stands at its end
-  for (const x of ticks(x0, x1).filter((value) => toX(value) <= end)) picture.append(svg("text", { x: toX(x), y: HEIGHT - 9, class: "tick x" }, short(x)));
+  columns.forEach((x, at) => {
+    if (toX(x) <= end) picture.append(svg("text", { x: toX(x), y: HEIGHT - 9, class: "tick x" }, columnTexts[at]));
+  });
   if (xTitle) picture.append(svg("text", { x: WIDTH - RIGHT, y: HEIGHT - 9, class: "tick end" }, xTitle));
   shown.forEach((each, number) => {
     const kind = `series s${number % 6}`;
@@ -67,7 +78,7 @@ export function lineChart(title, series, { xTitle = "", unit = "", zero = false 
       const down = banded.map((point) => `${toX(point.x)},${toY(point.low)}`).reverse();
       picture.append(svg("polygon", { points: [...up, ...down].join(" "), class: `band ${kind}` }));
     }
-    picture.append(svg("polyline", { points: each.points.map((point) => `${toX(point.x)},${toY(point.y)}`).join(" "), class: `line ${kind}`, "stroke-dasharray": DASHES[Math.floor(number / 2) % DASHES.length] || null }));
+    picture.append(svg("polyline", { points: each.points.map((point) => `${toX(point.x)},${toY(point.y)}`).join(" "), class: `line ${kind}`, "stroke-dasharray": DASHES[number % DASHES.length] || null }));
     const last = each.points.at(-1);
     picture.append(svg("circle", { cx: toX(last.x), cy: toY(last.y), r: 3, class: `dot ${kind}` }));
   });
@@ -77,7 +88,7 @@ export function lineChart(title, series, { xTitle = "", unit = "", zero = false 
       html(
         "ul",
         { class: "legend" },
-        ...shown.map((each, number) => html("li", {}, svg("svg", { viewBox: "0 0 24 8", "aria-hidden": "true" }, svg("line", { x1: 0, x2: 24, y1: 4, y2: 4, class: `line series s${number % 6}`, "stroke-dasharray": DASHES[Math.floor(number / 2) % DASHES.length] || null })), `${each.name}: ${short(each.points.at(-1).y)}${unit}`)),
+        ...shown.map((each, number) => html("li", {}, svg("svg", { viewBox: "0 0 24 8", "aria-hidden": "true" }, svg("line", { x1: 0, x2: 24, y1: 4, y2: 4, class: `line series s${number % 6}`, "stroke-dasharray": DASHES[number % DASHES.length] || null })), `${each.name}: ${short(each.points.at(-1).y)}${unit}`)),
       ),
     );
   }

@@ -123,7 +123,7 @@ export class GamePage extends EventTarget {
 
   receive(type, message) {
     if (type === "state") this.show(message);
-    if (type === "thinking") this.players.think(message);
+    if (type === "thinking") this.think(message);
     if (type === "clock") this.players.setClocks(message.left, message.running);
     if (type === "status") this.note(message.text);
     if (type === "open") this.note("");
@@ -135,6 +135,18 @@ export class GamePage extends EventTarget {
     if (type === "error") this.complain(message.message);
     if (type === "hint") this.say(`Hint: ${message.move}${message.line.length > 1 ? ` (then ${message.line.slice(1, 6).join(" ")})` : ""}`);
     this.dispatchEvent(new CustomEvent(type, { detail: message }));
+  }
+
+  /** An agent thinks: the state that came before does not say so yet. */
+  think(message) {
+    const player = this.state?.players[message.player];
+    if (!player) return;
+    if (!player.thinking) {
+      player.thinking = true;
+      this.controls.show(this.state);
+      this.status.textContent = this.situation(this.state);
+    }
+    this.players.think(message);
   }
 
   note(text) {

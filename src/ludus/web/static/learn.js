@@ -114,8 +114,12 @@ export class LearnPage extends Dashboard {
         html("span", { class: "muted" }, `${run.title ?? ""} ${told}`),
         run.elsewhere ? html("span", { class: "muted" }, run.stopping ? "asked to stop; it ends after its present moves" : "trained by another process; Stop asks it to end") : null,
         run.job?.failure ? html("span", { class: "warning" }, run.job.failure) : null,
-        html("button", { type: "button", "data-focus": `act ${run.name}`, disabled: run.stopping, "aria-label": `${act[0]} ${run.name}`, onclick: () => attempt(async () => { await act[1](); await this.refresh(); }) }, act[0]),
-        run.checkpoints.length && run.game ? html("button", { type: "button", "data-focus": `play ${run.name}`, "aria-label": `Play against ${run.name}`, onclick: () => this.playAgainst(run) }, "Play") : null,
+        html(
+          "div",
+          { class: "inline" },
+          html("button", { type: "button", "data-focus": `act ${run.name}`, disabled: run.stopping, "aria-label": `${act[0]} ${run.name}`, onclick: () => attempt(async () => { await act[1](); await this.refresh(); }) }, act[0]),
+          run.checkpoints.length && run.game ? html("button", { type: "button", "data-focus": `play ${run.name}`, "aria-label": `Play against ${run.name}`, onclick: () => this.playAgainst(run) }, "Play") : null,
+        ),
       );
     });
     this.list.replaceChildren(html("h2", { id: "runs" }, "Runs"), rows.length ? html("ul", { class: "rows" }, ...rows) : html("p", { class: "muted" }, "No runs yet."));
