@@ -6,14 +6,15 @@ from collections.abc import Callable
 from random import Random
 from typing import Any
 
+import numpy as np
 import pyspiel
 
 import ludus
 from benchmarks.measuring import Table, first_compile, in_turn
 from ludus.games._hive_text import parse_move
-from ludus.search.forest import Forest
+from ludus.rng import generator
 from ludus.search.perft import perft
-from ludus.search.ucb1 import Ucb1
+from ludus.search.random_play import count_plies
 
 LEAVES = {
     "": 12219480,
@@ -101,20 +102,15 @@ def plies_of_a_game(play: Callable[[Random], int], games: int = 60) -> float:
 
 
 def playouts_against_openspiel(report: Table, full: bool) -> None:
-    """UCT with one random playout a simulation, from the initial position, one thread.
+    """Whole random games from the initial position, one thread; OpenSpiel plays them as the playouts of its MCTSBot.
 
-    The plies of a simulation are the mean length of a random game, measured for each side by its own rules: both choose
-    uniformly among their legal actions, and both stop after 500 plies. Plies in the tree are included.
+    Both choose uniformly among their legal actions, and both stop after 500 plies. Plies in OpenSpiel's
+    tree are included.
     """
     game = ludus.make("hive", expansions="MLP" if full else "", limit=PLIES).compile()
     theirs = pyspiel.load_game(SPIEL.format(full))
-    forest = Forest(game, Ucb1(1.4), nodes=2001)
-
-    def random_game(random: Random) -> int:
-        position: Any = game.start()
-        while not position.is_over:
-            position = position.play(random.choice(position.actions))
-        return int(position.state.ply)
+    states, actions = game.new_states(1), np.zeros(game.most_legal, np.int32)
+    joint, values, rng = np.zeros(2, np.int32), np.zeros(2, np.float32), generator(0)
 
     def random_game_of_theirs(random: Random) -> int:
         state = theirs.new_initial_state()
@@ -122,11 +118,10 @@ def playouts_against_openspiel(report: Table, full: bool) -> None:
             state.apply_action(random.choice(state.legal_actions()))
         return state.move_number()
 
-    length, length_of_theirs = plies_of_a_game(random_game), plies_of_a_game(random_game_of_theirs, 40)
+    length_of_theirs = plies_of_a_game(random_game_of_theirs, 40)
 
     def run_ours() -> int:
-        forest.plant(game.start())
-        return round(forest.search(simulations=2000) * length)
+        return count_plies(game.rules, states, rng, actions, joint, values, 2000)
 
     def run_theirs() -> int:
         evaluator = pyspiel.RandomRolloutEvaluator(1, 1)
@@ -134,12 +129,12 @@ def playouts_against_openspiel(report: Table, full: bool) -> None:
         bot.mcts_search(theirs.new_initial_state())
         return round(100 * length_of_theirs)
 
-    run_ours()
+    length = run_ours() / 2000
     mine, other, ratio = in_turn(run_ours, run_theirs)
     report(
-        f"Random playouts in UCT, {'Base+MLP' if full else 'Base'}, {length:.0f} plies each",
+        f"Random games, {'Base+MLP' if full else 'Base'}, {length:.0f} plies each",
         f"{mine:,.0f} plies/s",
-        f"{ratio:.0f} times OpenSpiel's C++ MCTSBot ({other:,.0f}/s, {length_of_theirs:.0f} plies each)",
+        f"{ratio:.0f} times playouts of OpenSpiel's C++ MCTSBot ({other:,.0f}/s, {length_of_theirs:.0f} plies each)",
         "10 times",
     )
 

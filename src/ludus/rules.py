@@ -42,6 +42,9 @@ Optional:
     playout(rules, state, random, values)    play random moves to the end, every legal move equally likely, write the
                                              result and return True, or return False to have the moves made one by
                                              one; `state` is scratch. For games that do it faster than move by move
+    cut_off(rules, state, plies, values)     asked in a playout after each of its random moves, the number of which is
+                                             `plies`: write an estimate of the result and return True to end the
+                                             playout, or return False to go on. For games that random moves seldom end
     fingerprint(rules, state)                64 bits, equal only for positions with the same future; without it the
                                              bytes of the state are hashed
 """
@@ -66,6 +69,7 @@ SIGNATURES = {
     "touches": "rules, state, player, action, roles, cells",
     "heuristic": "rules, state, player",
     "playout": "rules, state, random, values",
+    "cut_off": "rules, state, plies, values",
     "fingerprint": "rules, state",
 }
 REQUIRED = ("reset", "to_move", "legal", "outcome")
@@ -126,4 +130,5 @@ groups = generic("groups", SIGNATURES["groups"])
 touches = generic("touches", SIGNATURES["touches"])
 heuristic = generic("heuristic", SIGNATURES["heuristic"])
 playout = generic("playout", SIGNATURES["playout"])
+cut_off = generic("cut_off", SIGNATURES["cut_off"])
 fingerprint = generic("fingerprint", SIGNATURES["fingerprint"])

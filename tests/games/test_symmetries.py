@@ -1,11 +1,14 @@
 """A symmetry takes positions to positions, moves to moves, and the position after a move to the one after its image."""
 
+from itertools import permutations
+
 import numpy as np
 import pytest
 
 from ludus import registry
 from ludus import rules as generic
 from ludus.rng import below, generator
+from ludus.testing.lockstep import some_symmetries
 
 GAMES = [
     ("connect4", {}),
@@ -41,7 +44,7 @@ def test_moves_of_the_image_are_the_images_of_the_moves(name, options):
             actions = position.actions
             chosen = below(random, len(actions))
             after = position.play(actions[chosen])
-            for which in range(game.symmetries):
+            for which in some_symmetries(game):
                 image, moved = image_of(position, which, actions)
                 assert sorted(moved) == sorted(image.actions)
                 image_after, _ = image_of(after, which, [])
@@ -57,5 +60,13 @@ def test_moves_of_the_image_are_the_images_of_the_moves(name, options):
 def test_symmetries_differ(name, options):
     game = registry.make(name, **options)
     identities = range(game.actions)
-    images = {tuple(image_of(game.start(), which, identities)[1]) for which in range(game.symmetries)}
-    assert len(images) == game.symmetries
+    images = {tuple(image_of(game.start(), which, identities)[1]) for which in some_symmetries(game)}
+    assert len(images) == len(some_symmetries(game))
+
+
+def test_sevn_has_all_permutations_of_its_colours():
+    game = registry.make("sevn", base=3)
+    start = game.start()
+    assert game.symmetries == 48
+    colours = {tuple(action >> 3 for action in image_of(start, 8 * which, range(0, 24, 8))[1]) for which in range(6)}
+    assert colours == set(permutations(range(3)))

@@ -241,6 +241,19 @@ def heuristic(rules, state, player):
     return lead / (6.0 + abs(lead))
 
 
+PLAYOUT_PLIES = 8
+"""Random moves in a playout before the heuristic tells who is ahead."""
+
+
+def cut_off(rules, state, plies, values):
+    """After some random moves the heuristic decides, because few games of random moves end before the limit."""
+    if plies < PLAYOUT_PLIES or outcome(rules, state, values):
+        return False
+    values[0] = heuristic(rules, state, WHITE)
+    values[1] = 0.0 - values[0]
+    return True
+
+
 def fingerprint(rules, state):
     """A hash of the pieces' places relative to the first piece on the board, and of all else that affects play."""
     pieces = 2 * int64(SLOTS[rules.expansions])

@@ -12,6 +12,7 @@ written as `c:a7+g1`, its colour and its cells; a1 is at the bottom left.
 A game is written as its first position and its moves, with blanks between them: see `write_record` and `read_record`.
 """
 
+import math
 import re
 from dataclasses import replace
 from typing import NamedTuple
@@ -204,35 +205,51 @@ def image_of(rules, which, cell):
     return row * rules.base + column
 
 
+def colour_image(rules, which, colour):
+    """A colour under the permutation of all colours that belongs to a symmetry: the digits of its number choose one
+    colour after the other among those that are left."""
+    number, taken, found = which >> 3, 0, 0
+    for i in range(colour + 1):
+        left = number % (rules.base - i)
+        number //= rules.base - i
+        found = 0
+        while left > 0 or taken >> found & 1:
+            left -= 1 - (taken >> found & 1)
+            found += 1
+        taken |= 1 << found
+    return found
+
+
 def symmetry(rules, state, which, image, actions, count):
-    """The eight symmetries of the square. (Permutations of the colours are symmetries too, but too many to list. Graphs
-    contain no names of colours, so graph networks have this symmetry built in.)"""
+    """The eight symmetries of the square, times all permutations of the colours; the first eight keep the colours."""
     tiles, images, board = state.tiles, image.tiles, image.board
     images[:] = np.uint64(0)
     board[:] = np.uint64(0)
-    for colour in range(state.lead.size):
+    for colour in range(rules.base, state.lead.size):
         image.lead[colour] = state.lead[colour]
     image.turn = state.turn
     image.winner = state.winner
     for colour in range(rules.base):
+        to = colour_image(rules, which, colour)
+        image.lead[to] = state.lead[colour]
         for word in range(board.size):
             rest = tiles[colour, word]
             while rest:
                 cell = image_of(rules, which, 64 * word + lowest(rest))
-                put(images[colour], cell)
+                put(images[to], cell)
                 put(board, cell)
                 rest &= rest - np.uint64(1)
     for i in range(count):
         colour, subset = actions[i] >> rules.base, actions[i]
-        mapped = 0
+        to, mapped = colour_image(rules, which, colour), 0
         for word in range(board.size):
             rest = tiles[colour, word]
             while rest:
                 if subset & 1:
-                    mapped |= 1 << before(images[colour], image_of(rules, which, 64 * word + lowest(rest)))
+                    mapped |= 1 << before(images[to], image_of(rules, which, 64 * word + lowest(rest)))
                 subset >>= 1
                 rest &= rest - np.uint64(1)
-        actions[i] = (colour << rules.base) + mapped
+        actions[i] = (to << rules.base) + mapped
 
 
 def worth(rules, lead, tiles):
@@ -300,7 +317,7 @@ class SevnGame(Game):
         self.observation_bounds = (-1.0, 1.0)
         self.groups = GroupShape(PLANES, base, base, (base,))
         self.touches = TouchShape(kinds=1, roles=1, cells=base)
-        self.symmetries = 8
+        self.symmetries = 8 * math.factorial(base)
         hidden, diagonal = 2 * 4 * base * (base - 2), 4 * (base - 1) ** 2
         takeable, alike = 2 * base * (2 * base - 1), base * base * (base - 1)
         taken = 2 * base << base  # edges in both directions, in the moves of two whole colours

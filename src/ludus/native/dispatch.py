@@ -35,7 +35,12 @@ def _no_playout(rules, state, random, values):
     return False
 
 
+def _no_cut_off(rules, state, plies, values):
+    return False
+
+
 _DEFAULTS = {
+    "cut_off": _no_cut_off,
     "heuristic": _no_heuristic,
     "play": _no_play,
     "play_together": _no_play_together,

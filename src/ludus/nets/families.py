@@ -128,6 +128,8 @@ def make_network(name: str, game: Game, **design: Any) -> Any:
 
 # --- networks over planes ---------------------------------------------------------------------------------------------
 
+SMALL_BOARD = 16
+"""Cells of a board on which a small network with heads for its size is enough."""
 PLANE_ENGINES = ("cuda", "onnx", "int8", "torch")
 AUXILIARY = frozenset({"soft_policy_weight", "reply_policy_weight"})
 
@@ -164,8 +166,12 @@ def _build_residual(sizes: Sizes, design: Design) -> Any:
 
 
 def _suggest_residual(game: Game) -> dict[str, Any] | None:
+    """For boards. Where most moves name a cell, they are scored there, and not by their numbers."""
     shape = game.observation
-    return {} if shape and len(shape) == 3 and min(shape[1:]) >= 3 else None
+    if not shape or len(shape) != 3 or min(shape[1:]) < 3:
+        return None
+    on_cells = game.places is not None and (game.places[..., 1:] >= 0).all(-1).mean() > 0.5
+    return {"size_free": True} if on_cells and shape[1] * shape[2] > SMALL_BOARD else {}
 
 
 def _build_conv(sizes: Sizes, design: Design) -> Any:

@@ -57,7 +57,7 @@ def playouts(game: Game, start: Position, seconds: float) -> Figure:
         return count
 
     rate = rate_of(run, seconds)
-    return Figure("random playouts", rate, "playouts/s", "whole games of random moves from the start, one thread")
+    return Figure("random playouts", rate, "playouts/s", "games of random moves from the start, one thread")
 
 
 def uct(game: Game, start: Position, seconds: float) -> Figure:

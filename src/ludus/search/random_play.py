@@ -1,7 +1,7 @@
 """Random play: one random move, whole random games, and new games that begin with random moves."""
 
 from ludus.native import below, intensive_kernel, kernel, part
-from ludus.rules import EVERYONE, legal, outcome, play, play_together, playout, reset, to_move
+from ludus.rules import EVERYONE, cut_off, legal, outcome, play, play_together, playout, reset, to_move
 from ludus.search.tree import copy_state
 
 
@@ -30,11 +30,18 @@ def play_random_move(rules, state, random, actions, joint):
 
 @part
 def play_out(rules, state, random, actions, joint, values):
-    """Play random moves to the end of the game and write its result to values [P]. Scratch: actions [R], joint [P]."""
+    """Play random moves to the end of the game and write its result to values [P]. Scratch: actions [R], joint [P].
+
+    A game may end it earlier with an estimate (`cut_off`).
+    """
     if playout(rules, state, random, values):
         return
+    plies = 0
     while not outcome(rules, state, values):
         play_random_move(rules, state, random, actions, joint)
+        plies += 1
+        if cut_off(rules, state, plies, values):
+            return
 
 
 @intensive_kernel

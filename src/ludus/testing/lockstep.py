@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
+from random import Random
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,6 +19,9 @@ from ludus.rules import EVERYONE
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+MOST_SYMMETRIES = 24
+"""If a game has more symmetries, only this many are tried."""
 
 
 class BrokenPromise(AssertionError):
@@ -331,3 +335,11 @@ def why(error: BaseException) -> str:
         if line.strip() and not line.strip().startswith(COMPILER_NOISE)
     ]
     return "\n".join(lines[:12])
+
+
+def some_symmetries(game: Game) -> Sequence[int]:
+    """The numbers of all symmetries of a game; if there are many, of the identity and some that are drawn."""
+    if game.symmetries <= MOST_SYMMETRIES:
+        return range(game.symmetries)
+    drawn = Random(0).sample(range(1, game.symmetries), MOST_SYMMETRIES - 1)
+    return [0, *sorted(drawn)]

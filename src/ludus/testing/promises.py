@@ -17,7 +17,16 @@ from ludus.game import Position
 from ludus.rng import generator
 from ludus.rules import EVERYONE
 from ludus.testing.group_promises import groups_of, touched_by
-from ludus.testing.lockstep import BrokenPromise, Guarded, Lockstep, Way, difference, guarded, guarded_states
+from ludus.testing.lockstep import (
+    BrokenPromise,
+    Guarded,
+    Lockstep,
+    Way,
+    difference,
+    guarded,
+    guarded_states,
+    some_symmetries,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -330,14 +339,16 @@ def check_symmetries(run: Lockstep, facts: Facts) -> list[NDArray[Any]]:
 
 def turn_of(run: Lockstep) -> int:
     """The number of the symmetry that plain Python checks in this position."""
-    return (len(run.line) + run.number) % run.game.symmetries
+    numbers = some_symmetries(run.game)
+    return numbers[(len(run.line) + run.number) % len(numbers)]
 
 
 def symmetries_of(run: Lockstep) -> list[int]:
     """The numbers of the symmetries to check: all, but before anything is compiled, after the start one by turns."""
-    numbers = range(run.game.symmetries if run.game.has("symmetry") else 0)
+    if not run.game.has("symmetry"):
+        return []
     every = run.native or run.not_native or not run.line
-    return [which for which in numbers if every or which == turn_of(run)]
+    return [which for which in some_symmetries(run.game) if every or which == turn_of(run)]
 
 
 def check_symmetry(run: Lockstep, facts: Facts, which: int) -> NDArray[Any]:

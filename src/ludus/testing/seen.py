@@ -11,7 +11,7 @@ import numpy as np
 from ludus.intervals import wilson_interval
 from ludus.rng import generator
 from ludus.rules import EVERYONE
-from ludus.testing.lockstep import Lockstep
+from ludus.testing.lockstep import Lockstep, some_symmetries
 
 if TYPE_CHECKING:
     from ludus.game import Game
@@ -35,7 +35,7 @@ class Seen:
     wins: tuple[int, ...]
     """For each player, the number of games in which its value is above all others' (above 0, in a game for one)."""
     images: float
-    """The mean number of different images of a position under all symmetries."""
+    """The mean number of different images of a position under all symmetries, or under some if there are many."""
 
     @property
     def undecided(self) -> int:
@@ -47,7 +47,9 @@ class Seen:
         won = ", ".join(
             f"{game.player_name(player)} {_percent(count, self.games)}" for player, count in enumerate(self.wins)
         )
-        symmetries = f"{game.symmetries}, {self.images:.1f} different images of a position in the mean"
+        tried = len(some_symmetries(game))
+        under = f" under {tried} of them" if tried < game.symmetries else ""
+        symmetries = f"{game.symmetries:,}, {self.images:.1f} different images of a position in the mean{under}"
         return [
             f"length: {_range(self.plies, 'plies')}; longest says {game.longest:,}",
             f"choices: {_range(self.choices, 'moves')}; most_legal says {game.most_legal:,}",
@@ -107,7 +109,7 @@ def look_at(run: Lockstep, games: int = GAMES, seconds: float = SECONDS) -> Seen
                 break
             if ply % 8 == 0 and game.symmetries > 1 and game.has("symmetry"):
                 found = set()
-                for which in range(game.symmetries):
+                for which in some_symmetries(game):
                     way.call("symmetry", states, which, image, none, 0)
                     found.add(image.tobytes())
                 images.append(len(found))

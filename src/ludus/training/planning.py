@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -14,7 +15,7 @@ from ludus.errors import BadOption
 from ludus.grading.positions import read_positions
 from ludus.machine import cpu_count, has_fast_int8, memory_size
 from ludus.nets.engines import fastest_engine
-from ludus.nets.families import FAMILIES, suggest_settings
+from ludus.nets.families import FAMILIES, SMALL_BOARD, suggest_settings
 from ludus.rng import generator
 from ludus.training.learner import learner_device
 
@@ -56,12 +57,14 @@ class Budget(NamedTuple):
         return all(value is None for value in self)
 
 
-def settings_for(game: Game) -> dict[str, Any]:
-    """The settings that suit a game, where they differ from the defaults."""
+def settings_for(game: Game, given: Iterable[str] = ()) -> dict[str, Any]:
+    """The settings that suit a game, where they differ from the defaults, if the settings `given` are chosen."""
     settings: dict[str, Any] = {"search": "puct"} if game.simultaneous else {}
     settings |= suggest_settings(game)
+    if not {"network", "reply_policy_weight", "reply"}.isdisjoint(given):  # which may not work with such heads
+        settings.pop("size_free", None)
     shape = game.observation
-    if settings["network"] == "residual" and shape and shape[1] * shape[2] <= 16:
+    if settings["network"] == "residual" and shape and shape[1] * shape[2] <= SMALL_BOARD:
         settings |= {"blocks": 2, "width": 32, "iteration_rows": 2048, "window_rows": 8192, "batch_size": 256}
     if game.curriculum():
         settings["curriculum"] = True

@@ -31,6 +31,7 @@ from ludus.training.events import (
     TrainingFinished,
     TrainingStopped,
 )
+from ludus.training.growing import grow, may_grow
 from ludus.training.joining import Joined, join_cluster
 from ludus.training.planning import Budget, check_fit, choose_without_measuring, find_recipe, plan, settings_for
 from ludus.training.preflight import measure
@@ -116,7 +117,8 @@ def new_run(
         given = {**inherited, **given}
     if game is None:
         raise BadOption("name a game to train, or a recipe, or a run to resume; see ludus train --help")
-    config = with_settings(Config(), {**settings_for(game), **given, **settings})
+    suited = settings_for(game, {*given, *settings})
+    config = with_settings(Config(), {**suited, **given, **settings})
     if config.initial_run:
         first_weights(config.initial_run, game, config.make_network(game))  # raises if they do not fit
     where = Path(folder) if folder else Path("runs") / f"{game.name}-{time.strftime('%Y%m%d-%H%M%S')}"
@@ -140,6 +142,8 @@ def new_run(
         config = dataclasses.replace(config, workers=measured.workers)
     else:
         measured = measure_now(config)
+        if may_grow(budget, suited, {*given, *settings}):
+            config, measured = grow(config, measured, budget.minutes, measure_now)
         config = plan(config, measured, budget)
     emit(Planned(game, config, measured, where))
     return Run.create(where, game, config)

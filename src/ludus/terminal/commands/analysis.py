@@ -119,9 +119,9 @@ def bench(
 ) -> None:
     """Measure the speed of this machine: playouts, searches and games a second. Takes about 15 seconds.
 
-    Playouts are whole games of random moves. uct is tree search with playouts. Tree operations are a search whose
-    evaluations cost nothing: the upper limit for a search with a network. Games from Python are played move by move
-    with `Position.play`. The time for compiling is not counted.
+    Playouts are games of random moves, which some games cut off. uct is tree search with playouts. Tree operations are
+    a search whose evaluations cost nothing: the upper limit for a search with a network. Games from Python are played
+    move by move with `Position.play`. The time for compiling is not counted.
 
     \b
     Examples
