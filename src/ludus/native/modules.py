@@ -14,17 +14,22 @@ from ludus import rules
 from ludus.native.caching import InnerCache
 from ludus.native.digests import PACKAGE, digest_of_namespace, home_of, source_homes
 from ludus.native.internals import use_cache
-from ludus.native.kernels import INNER
+from ludus.native.kernels import INNER, OPTIONS
 
-SHARED = {str(PACKAGE / name) for name in ("rng.py", "search/arithmetic.py", "search/visits.py")}
+RNG = str(PACKAGE / "rng.py")
+"""The file of the random numbers, which kernels also use when they run as plain Python, without being compiled."""
+
+SHARED = {RNG, *(str(PACKAGE / "search" / name) for name in ("arithmetic.py", "visits.py"))}
 """Helper modules of Ludus that kernels, selection rules and games use: they are compiled once for all of them."""
 
 
 @cache
 def compiled_names(module: ModuleType) -> dict[str, Any]:
     """The names of a module of Ludus with its plain functions compiled, for use inside kernels."""
-    homes = source_homes(module.__dict__)
-    return compile_namespace(module.__dict__, set(homes), INNER, digest_of_namespace(module.__dict__, homes, {}))
+    names = module.__dict__
+    homes = source_homes(names)
+    options = OPTIONS if names["__file__"] == RNG else INNER
+    return compile_namespace(names, set(homes), options, digest_of_namespace(names, homes, {}))
 
 
 def compile_namespace(names: dict[str, Any], files: set[str], options: dict[str, Any], digest: str) -> dict[str, Any]:
