@@ -72,6 +72,17 @@ def test_only_functions_that_are_entered_from_python_become_machine_code():
     )
 
 
+def test_messages_of_numba_leave_the_standard_streams_alone(monkeypatch):
+    pytest.importorskip("colorama", reason="without colorama, Numba colours nothing")
+    replaced = []
+    monkeypatch.setattr("numba.core.errors.reinit", lambda: replaced.append(True), raising=False)
+    assert str(NumbaError("wrong")) == "wrong"
+    assert not replaced, (
+        "Numba colours its messages in another way: it replaces sys.stdout and sys.stderr for a moment whenever it "
+        "makes an error, and output of other threads is lost"
+    )
+
+
 def test_numbas_libraries_have_the_steps_that_are_changed():
     for owner, names in (
         (JITCodeLibrary, ("_optimize_final_module", "serialize_using_object_code", "serialize_using_bitcode")),

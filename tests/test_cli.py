@@ -181,6 +181,12 @@ def test_an_exception_in_a_game_gets_one_line(run, tmp_path):
     assert "\n" not in error
 
 
+def test_deprecations_in_libraries_do_not_concern_the_user(run, tmp_path):
+    path = tmp_path / "old.py"
+    path.write_text(f"{OWN_GAME}\nimport warnings\nwarnings.warn('old', DeprecationWarning)\n")
+    assert run("perft", str(path), "--depth", "1")[::2] == (0, "")
+
+
 # --- help -------------------------------------------------------------------------------------------------------------
 
 

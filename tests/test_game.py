@@ -307,6 +307,22 @@ def test_what_is_no_move_is_refused(move):
     for game in (ludus.make("connect4"), ludus.make("roshambo")):
         with pytest.raises(IllegalMove, match="is no move: give its notation or its action id"):
             game.start().play(move)
+        with pytest.raises(IllegalMove, match="is no move"):
+            game.start().action_of(move)
+        with pytest.raises(IllegalMove, match="is no move"):
+            game.start().notation(move)
+        with pytest.raises(BadPosition, match="a position is given as text"):
+            game.parse(move)
+
+
+def test_messages_are_cut_where_they_quote_a_long_text():
+    for game in (ludus.make("connect4"), ludus.make("hive")):
+        for ask in (game.parse, game.start().play):
+            with pytest.raises(LudusError) as raised:
+                ask("x" * 100_000)
+            assert len(str(raised.value)) < 1100
+        with pytest.raises(IllegalMove, match="is no action: action ids are 0 to"):
+            game.start().notation(game.actions)
 
 
 # --- What games and kernels share -------------------------------------------------------------------------------------

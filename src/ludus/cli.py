@@ -44,6 +44,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         with warnings.catch_warnings(), command.make_context("ludus", given) as context:
             warnings.showwarning = Warner()
+            if not sys.warnoptions:  # deprecations concern the authors of libraries, as Python has it by default
+                warnings.simplefilter("ignore", DeprecationWarning)
             command.invoke(context)
         sys.stdout.flush()
     except typer.Exit as exit:

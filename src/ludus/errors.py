@@ -4,9 +4,24 @@ import re
 import traceback
 from pathlib import Path
 
+LONGEST_MESSAGE = 1000
+"""Number of characters of a message. A longer one, which quotes what it is about, is cut."""
+
+
+def one_line(message: object) -> str:
+    """A message without line breaks, cut if it is long."""
+    return _cut(" ".join(str(message).split()))
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= LONGEST_MESSAGE else f"{text[:LONGEST_MESSAGE]} ..."
+
 
 class LudusError(ValueError):
     """Any mistake in what Ludus was asked to do; the command line prints it and exits with 2."""
+
+    def __str__(self) -> str:
+        return _cut(super().__str__())
 
 
 class UnknownGame(LudusError):

@@ -238,7 +238,9 @@ class Game:
         return Position(self, states)
 
     def parse(self, text: str) -> Position:
-        """The position that a text describes."""
+        """The position that a text describes; BadPosition says what is wrong with it."""
+        if not isinstance(text, str):
+            raise BadPosition(f"a position is given as text, not as {type(text).__name__}")
         states = self.new_states(1)
         self.read(text, self.state_view(states))
         return Position(self, states)

@@ -93,7 +93,11 @@ class Position:
         return [self.notation(action) for action in self.actions]
 
     def notation(self, action: Action) -> str:
-        """An action in the game's notation; the parts of a joint move are joined by commas."""
+        """An action in notation; the parts of a joint move are joined by commas. IllegalMove if it is no action."""
+        action = _ids(action)
+        ids = action if isinstance(action, tuple) else (action,)
+        if not all(-1 <= id < self.game.actions for id in ids) or action == -1:
+            raise IllegalMove(f"{shortened(action)} is no action: action ids are 0 to {self.game.actions - 1}")
         if isinstance(action, tuple):
             parts = ("-" if id < 0 else self.game.write_move(self.state, who, id) for who, id in enumerate(action))
             return ",".join(parts)
@@ -101,6 +105,8 @@ class Position:
 
     def action_of(self, move: str) -> Action:
         """The action that a move in notation stands for; IllegalMove says why it cannot be played."""
+        if not isinstance(move, str):
+            raise IllegalMove(f"{shortened(move)} is no move in notation, which is a text")
         if self.is_over:
             raise IllegalMove(f"{move!r} cannot be played: the game is over")
         if self.to_move != EVERYONE:

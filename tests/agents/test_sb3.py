@@ -178,3 +178,10 @@ def test_the_compiled_games_are_an_environment_of_stable_baselines():
             assert not infos[index]["illegal_action"]
         ends += ended.sum()
     assert ends > 4
+
+
+@pytest.mark.skipif(not Path("/dev/zero").exists(), reason="devices as on Unix")
+def test_what_is_no_regular_file_is_refused():
+    for ask in (ludus.make_agent, identify):
+        with pytest.raises(BadAgent, match="is not a regular file"):
+            ask("sb3:/dev/zero", ludus.make("tictactoe"))

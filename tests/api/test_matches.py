@@ -112,6 +112,8 @@ def test_the_results_of_a_run_go_into_its_folder(run_that_plays, tmp_path, monke
         ({"anchor_rating": float("nan")}, "anchor_rating must be a finite number"),
         ({"move_limit": 0}, "move_limit must be a time above 0"),
         ({"series": "before:1"}, "a series is about the checkpoints of a run"),
+        ({"simulations": -1}, "simulations is about the checkpoints of a run"),
+        ({"every": 10**30}, "every is about the checkpoints of a run"),
         ({"anchor": "human"}, "people cannot play in the arena"),
     ],
 )

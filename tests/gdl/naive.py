@@ -2,8 +2,8 @@
 
 Goals are proved from top to bottom. The answers of all goals that a proof needs are kept in tables, and the clauses
 are tried again until no table grows. A negated literal is proved apart, to the end. In a body positive literals come
-first, then `distinct` and negations; a variable that is still free then stands for itself in `distinct`, and for any
-value in a negation.
+first, then `distinct` and negations; those with a variable that no positive literal has are left out, as the reference
+prover of ggp-base does.
 """
 
 from __future__ import annotations
@@ -53,6 +53,19 @@ def bodies_of(given, negated=False):
     if name == "distinct":
         return [[("same" if negated else "distinct", ("", *map(term_of, given[1:])))]]
     return [[("not" if negated else "is", atom_of(given))]]
+
+
+def variables(term):
+    if isinstance(term, tuple):
+        return {name for part in term[1:] for name in variables(part)}
+    return {term} if term[:1] == "?" else set()
+
+
+def ordered(body):
+    """A body with what can be proved."""
+    positive = [item for item in body if item[0] == "is"]
+    known = {name for _, atom in positive for name in variables(atom)}
+    return positive + [item for item in body if item[0] != "is" and variables(item[1]) <= known]
 
 
 def substitute(term, bound):
@@ -111,7 +124,7 @@ class Naive:
             head = atom_of(each[1] if is_rule else each)
             parts = [bodies_of(literal) for literal in (each[2:] if is_rule else [])]
             for choice in product(*parts):
-                body = sorted(chain.from_iterable(choice), key=lambda item: item[0] != "is")
+                body = ordered(list(chain.from_iterable(choice)))
                 self.clauses.setdefault((head[0], len(head)), []).append((head, body))
         self.roles = [head[1] for head, body in self.clauses["role", 2] if not body]
         self.load([])
@@ -171,7 +184,7 @@ class Naive:
         self.load([])
         return frozenset(row[1] for row in self.ask(("init", "?f")))
 
-    def look(self, facts):
+    def inspect(self, facts):
         """(over, by role the legal moves, by role the goals)"""
         self.load([("true", fact) for fact in facts])
         return (

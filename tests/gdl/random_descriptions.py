@@ -226,7 +226,7 @@ class ByReasoner:
     def initial(self):
         return frozenset(self.reasoner.initial)
 
-    def look(self, facts):
+    def inspect(self, facts):
         """(over, by role the legal moves, by role the goals)"""
         facts = tuple(facts)
         return (
@@ -287,7 +287,7 @@ class ByNetwork:
             values[number] = base in facts
         return values
 
-    def look(self, facts):
+    def inspect(self, facts):
         rules, values = self.rules, self.values(facts)
         network_rules.sweep(rules, values, network_rules.TERMINAL)
         network_rules.sweep(rules, values, network_rules.LEGAL)
@@ -335,17 +335,17 @@ class ByCircuit(ByNetwork):
         propagate.set_facts(self.rules, state, work)
         return mode, work
 
-    def look(self, facts):
+    def inspect(self, facts):
         found = self.work_of(facts)
         if found is None:
-            return super().look(facts)
+            return super().inspect(facts)
         mode, work = found
         legal = []
         for role in range(len(self.roles)):
             count = propagate.count_moves(self.rules, work, mode, role)
             inputs = [propagate.ranked_move(self.rules, work, mode, role, rank) for rank in range(count)]
             legal.append(frozenset(self.inputs[i][1] for i in inputs))
-        return bool(propagate.is_terminal(self.rules, work, mode)), legal, super().look(facts)[2]
+        return bool(propagate.is_terminal(self.rules, work, mode)), legal, super().inspect(facts)[2]
 
     def next(self, facts, joint):
         found = self.work_of(facts)
@@ -391,7 +391,7 @@ class ByClingo:
     def initial(self):
         return frozenset(row[0] for row in self.start["init"])
 
-    def look(self, facts):
+    def inspect(self, facts):
         found = self.solve(facts)
         return (
             bool(found["terminal"]),
@@ -432,7 +432,7 @@ def differences(description: Description, seed: int = 0, plies: int = 5, ways=No
     for _ in range(plies):
         if found:
             return found
-        looks = [way.look(facts) for way in ways]
+        looks = [way.inspect(facts) for way in ways]
         found = compare(f"in {sorted(map(str, facts))}", looks)
         legal = looks[0][1]
         if found or not all(legal):

@@ -1,6 +1,7 @@
 """Descriptions wherever Ludus takes a game: specs, positions, runs, results, worker processes and commands."""
 
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -235,3 +236,12 @@ def test_gdl_info_shows_roles_facts_and_moves(file, capsys, option, monkeypatch)
     assert "roles       x o" in shown
     assert "9 cell/3" in shown if option else "29: 27 cell/3, 2 control/1" in shown
     assert "plies on average of" in shown
+
+
+@pytest.mark.skipif(os.name != "posix", reason="limits as on Unix")
+def test_a_process_with_a_lower_limit_of_its_own_grounds():
+    code = (
+        "import resource; resource.setrlimit(resource.RLIMIT_AS, (4 << 30, 4 << 30)); "
+        "from ludus.gdl.grounder import limit; limit(60, 8192); print(resource.getrlimit(resource.RLIMIT_AS)[0] >> 30)"
+    )
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "4\n"

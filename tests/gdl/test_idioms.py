@@ -4,6 +4,7 @@ evaluator that shares no code with them."""
 import pytest
 
 from ludus.gdl.checks import check
+from ludus.gdl.grounding import CannotGround, ways_to_ground
 from ludus.gdl.language import read_description
 from tests.gdl.naive import Naive
 from tests.gdl.random_descriptions import ByReasoner, differences, usual_ways
@@ -174,6 +175,15 @@ NOT_GROUND = {
         (<= (differ ?a ?b ?c ?d) (distinct ?a ?c)) (<= (differ ?a ?b ?c ?d) (distinct ?b ?d))
         (<= (legal r (to ?c ?d)) (true (at ?a ?b)) (n ?c) (n ?d) (differ ?a ?b ?c ?d))
         (<= (next (at ?c ?d)) (does r (to ?c ?d)))""",
+    "sums of which two numbers are known": f"""(role a) (role b) {CLOCK} (init (purse a 3)) (init (purse b 5))
+        (succ 0 1) (n 0) (n 1) (n 2) (n 3) (n 4) (n 5)
+        (<= (plus ?x 0 ?x) (succ 0 1)) (<= (plus ?x ?y ?z) (succ ?v ?y) (succ ?w ?z) (plus ?x ?v ?w))
+        (<= (least ?x ?x ?x) (succ 0 1)) (<= (least ?x ?y ?x) (over ?y ?x)) (<= (least ?y ?x ?x) (over ?y ?x))
+        (<= (over ?x ?y) (n ?d) (not (succ ?d 1)) (plus ?y ?d ?x)) (<= (reach ?x ?y) (n ?d) (plus ?y ?d ?x))
+        (<= (legal ?r (bid ?b)) (true (purse ?r ?m)) (reach ?m ?b))
+        (<= (next (purse ?r ?left)) (true (purse ?r ?m)) (does a (bid ?x)) (does b (bid ?y)) (least ?x ?y ?price)
+            (plus ?left ?price ?m))
+        (<= (goal ?r ?m) (true (purse ?r ?m)))""",
     "the same": f"""(role r) {CLOCK} {ANY} (same ?x ?x) (init (at 1)) (n 1) (n 2) (n 3)
         (<= (legal r (go ?y)) (n ?y) (true (at ?x)) (not (same ?x ?y)))
         (<= (next (at ?y)) (does r (go ?y))) (<= (next (stayed ?y)) (n ?y) (true (at ?x)) (same ?x ?y))""",
@@ -198,5 +208,7 @@ def test_a_relation_that_needs_known_arguments_is_asked_with_them(idiom):
     text = NOT_GROUND[idiom]
     description = read_description(text)
     assert any(problem.is_error for problem in check(description))
+    with pytest.raises(CannotGround, match=r"the variable \?\w+ of a head stands in no positive literal, in \("):
+        ways_to_ground(description)
     for seed in range(2):
         assert differences(description, seed, 7, [ByReasoner(description), Naive(text)]) is None

@@ -45,7 +45,7 @@ def play(reasoner, random):
     """Some random plies."""
     facts = reasoner.initial
     for _ in range(5):
-        over, legal, _ = reasoner.look(facts)
+        over, legal, _ = reasoner.inspect(facts)
         if over or not all(legal):
             return
         facts = reasoner.next(facts, dict(zip(reasoner.roles, map(random.choice, legal), strict=True)))

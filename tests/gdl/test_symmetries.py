@@ -45,9 +45,9 @@ def test_symmetries_are_found_and_hold_in_play(name, count, some):
         ]
         facts = reasoner.initial
         for _ in range(12):
-            over, legal, goals = reasoner.look(facts)
+            over, legal, goals = reasoner.inspect(facts)
             turned = [facts_of[fact] for fact in facts]
-            other_over, other_legal, other_goals = reasoner.look(turned)
+            other_over, other_legal, other_goals = reasoner.inspect(turned)
             assert over == other_over
             if over:
                 assert all(goals[role] == other_goals[symmetry.roles[role]] for role in range(len(goals)))

@@ -4,7 +4,7 @@ import pytest
 
 from ludus.gdl.checks import check
 from ludus.gdl.game import game_of
-from ludus.gdl.kif import BadDescription
+from ludus.gdl.kif import BadDescription, show
 from ludus.gdl.language import read_description
 from ludus.rules import EVERYONE
 from tests.gdl.random_descriptions import differences
@@ -153,6 +153,47 @@ def test_a_relation_that_needs_its_own_negation_is_refused(reasoner):
     text = "(role r) (legal r a) (init p) (<= (q ?x) (true ?x) (not (s ?x))) (<= (s ?x) (q ?x)) (goal r 0)"
     with pytest.raises(BadDescription, match="depends on its own negation"):
         game_of(read_description(f"{text} (<= terminal (q p))"), "circle", None, reasoner=reasoner)
+
+
+def test_what_nothing_binds_is_left_out_as_in_the_prover_of_ggp_base():
+    """With (not (does r (take ?any ?x))) a fact would end with the move; left out, it stays. A role is no exception."""
+    text = f"""(role r) (role s) {COUNT} (goal r 50) (goal s 50) (thing 1) (thing 2) (init (held 1)) (init (held 2))
+        (<= (legal r (take quickly ?x)) (true (held ?x))) (<= (legal s go) (true (held 1)))
+        (<= (legal ?p rest) (not (true (held ?p)))) (<= (legal ?p wait) (true (step 0)) (not (sleeps ?p))) (sleeps s)
+        (<= (next (held ?x)) (true (held ?x)) (not (does r (take ?how ?x))))
+        (<= (next (lost ?x)) (thing ?x) (or (does r (take quickly ?x)) (not (true (held ?other)))))
+        (<= (next (same ?x)) (thing ?x) (not (distinct ?x ?y)))"""
+    description = read_description(text)
+    assert [str(problem) for problem in check(description) if problem.is_error and "left out" in str(problem)]
+    for seed in range(2):
+        assert differences(description, seed, plies=4) is None
+    for reasoner in (False, True):
+        game = game_of(description, "loose", None, reasoner=reasoner)
+        position = game.start()
+        moves = {game.write_move(position.state, 1, action) for action in position.actions_of(1)}
+        assert moves == {"go", "rest", "wait"}
+        after = position.play("(take quickly 1),rest")
+        facts = "(held 1) (held 2) (lost 1) (lost 2) (same 1) (same 2) (step 1)"
+        assert set(map(show, game.facts(after.state))) == {f"{fact})" for fact in facts[:-1].split(") ")}
+
+
+def test_turns_that_follow_a_fixed_cycle_and_groups_that_some_others_break_are_proven():
+    """Only the cycle of control excludes that nobody or both have it; (at 1 ...) holds two facts after a move."""
+    game = game_of(
+        read_description(
+            f"""(role a) (role b) {COUNT} (init (control a)) (init (at 1 x)) (init (at 2 x)) (init (on x))
+            (<= (next (control ?r)) (role ?r) (not (true (control ?r))))
+            (<= (legal ?r go) (true (control ?r))) (<= (legal ?r stay) (true (control ?r)))
+            (<= (legal ?r noop) (role ?r) (not (true (control ?r))))
+            (<= (next (at ?n ?v)) (true (at ?n ?v))) (<= (next (at 1 y)) (does b go) (true (on y)))
+            (<= (next (on y)) (does a go) (true (on x))) (<= (next (on ?v)) (true (on ?v)) (not (does a go)))
+            (<= (next (at 2 y)) (true (at 1 y)) (true (at 2 z))) (<= (goal ?r 50) (role ?r))"""
+        )
+    )
+    assert not game.simultaneous
+    groups = {frozenset(map(show, (game.network.bases[base] for base in group))) for group in game.proven.exclusive}
+    assert frozenset({"(on x)", "(on y)"}) in groups
+    assert not any("(at 1 x)" in group for group in groups)
 
 
 def test_an_unbound_variable_in_distinct_is_an_error_with_its_place():

@@ -467,6 +467,12 @@ def test_a_long_game_string_is_read_in_time():
     assert time.process_time() - began < 4
 
 
+def test_an_error_does_not_repeat_all_that_was_sent():
+    engine = Engine("random")
+    for command in (f"newgame Base;x;y;{'wS1' * 100_000}", f"info {'x' * 100_000}", "y" * 100_000):
+        assert len(engine.answer(command)[0]) < 1100
+
+
 def test_a_pillbug_is_spoken_of_only_where_there_is_one():
     engine = Engine("random")
     engine.answer("newgame Base+MLP;InProgress;White[3];wS1;bS1 wS1-;wQ -wS1;bQ bS1-")

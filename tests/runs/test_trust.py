@@ -1,5 +1,6 @@
 """Runs, recipes and results of a user's own game: opened with its copy, never run without the user's word."""
 
+import gc
 import io
 import json
 import shutil
@@ -15,7 +16,7 @@ from ludus.agents import make_agent
 from ludus.agents.identity import identify
 from ludus.arena.store import Store
 from ludus.cli import main
-from ludus.errors import BadOption, ChangedRules, Untrusted
+from ludus.errors import BadOption, ChangedRules, DamagedRun, Untrusted
 from ludus.runs.config import Config, read_toml, with_settings, write_toml
 from ludus.runs.files import BadRun
 from ludus.runs.run import Run, detached, open_checkpoint
@@ -143,6 +144,25 @@ def test_changed_rules_are_refused_for_training_and_told_for_playing(run, file):
         make_agent(f"zero:{run.folder}:4", game)
     with pytest.warns(ChangedRules, match=r"heap.py has changed since: .*run goes on with its own copy"):
         assert Run.open(run.folder, trust=True).game.digest == run.game.digest
+
+
+def test_a_run_without_its_copy_never_goes_on_with_other_rules(run, file):
+    shutil.rmtree(run.folder / "source")
+    with pytest.warns(DamagedRun, match=r"source/heap\.py is missing; the run goes on with .*heap\.py"):
+        assert Run.open(run.folder, trust=True).game.digest == run.game.digest
+    rule_changed(file)
+    with pytest.raises(BadRun, match=r"source/heap\.py is missing, and .*heap\.py has changed: its rules are"):
+        Run.open(run.folder, trust=True)
+
+
+def test_a_damaged_file_of_rows_is_closed(run):
+    (run.folder / "games").mkdir(exist_ok=True)
+    (run.folder / "games" / "000001.npz").write_bytes(b"PK\x03\x04 cut off")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", ResourceWarning)
+        with pytest.warns(DamagedRun):
+            assert run.load_rows(1, 10) == []
+        gc.collect()
 
 
 def test_other_options_of_an_own_game_are_refused(run, file):

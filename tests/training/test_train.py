@@ -289,7 +289,9 @@ def test_a_tracker_that_is_not_installed_says_so(monkeypatch):
     ("options", "message"),
     [
         ({}, "name a game to train, or a recipe, or a run to resume"),
-        ({"game": "tictactoe", "steps": 0}, "steps must be a number above 0, not 0"),
+        ({"game": "tictactoe", "steps": 0}, "steps must be a number above 0 and at most 1,000,000,000,000"),
+        ({"game": "tictactoe", "steps": 10**400}, "steps must be a number above 0 and at most"),
+        ({"game": "tictactoe", "minutes": 1.7e308}, "minutes must be a number above 0 and at most 1,000,000,000"),
         ({"game": "tictactoe", "recipe": "soup"}, "no recipe is called 'soup'; there are .*etazero-sevn"),
         ({"resume": "x", "settings": {"blocks": 1}}, "resume keeps the settings of the run"),
         ({"game": "tictactoe", "settings": {"block": 1}}, "no setting is called 'block'; did you mean blocks"),

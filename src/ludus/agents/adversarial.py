@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ludus.game import Game, Position
 
 BUDGET = Budget(simulations=2)
-"""For this kind, plies."""
+"""The default budget: a search of two plies."""
 DEEPEST = 9
 
 

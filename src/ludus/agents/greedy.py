@@ -38,13 +38,13 @@ class GreedyAgent:
         player = player_asked(position, player)
         actions = position.actions_of(player)
         values = [0.0] * len(actions)
-        looked_at = 0
+        judged = 0
         for joint in position.actions:
             mine = joint[player] if isinstance(joint, tuple) else joint
             values[actions.index(mine)] += judge(position.play(joint), player)
-            looked_at += 1
+            judged += 1
         if position.to_move == EVERYONE:
-            values = [value * len(actions) / looked_at for value in values]
+            values = [value * len(actions) / judged for value in values]
         best = max(values)
         action = self.random.choice([action for action, value in zip(actions, values, strict=True) if value == best])
         move = position.game.write_move(position.state, player, action)
@@ -56,7 +56,7 @@ class GreedyAgent:
             values=values,
             value=best,
             line=[move] if position.to_move != EVERYONE else [],
-            simulations=looked_at,
+            simulations=judged,
             seconds=time.perf_counter() - began,
         )
 

@@ -31,24 +31,24 @@ if TYPE_CHECKING:
     from ludus.runs.players import Player
 
 DEFAULTS = {"engine": "auto", "threads": 0, "level": None}
-"""Defaults of options that an agent's class does not know, as they are spent before it is made."""
+"""Defaults of options that are read before the agent is made: its class has no parameters for them."""
 
 
 @dataclass(frozen=True)
 class Identity:
-    """An agent, told apart from all others."""
+    """The identity of an agent, in full and in short."""
 
     text: str
-    """All that can matter: equal for equal agents only."""
+    """Everything that can affect the agent's strength. Agents with equal texts play alike."""
     label: str
-    """Short, for tables; rarely, two agents share one (see `labels`)."""
+    """A short name for tables. Two agents may share one: `labels` tells them apart."""
     name: str
-    """Makes the agent again, and also later: with the checkpoint's number, where the user's name meant the latest."""
+    """The name that makes this agent again. It has the number of the checkpoint, even if the user gave none."""
     kind: str
     run: str = ""
-    """The folder of the run that its network is from, if it has one,"""
+    """The folder of the run whose network the agent plays with; empty without one."""
     checkpoint: int | None = None
-    """and the checkpoint."""
+    """The checkpoint of that run; None without one."""
 
 
 def identity(name: str, game: Game) -> str:
@@ -57,7 +57,7 @@ def identity(name: str, game: Game) -> str:
 
 
 def identify(name: str, game: Game) -> Identity:
-    """All about the agent of that name, which need not be made for it."""
+    """The identity of the agent of that name. The agent itself is not made."""
     from ludus import __version__
 
     spec = parse(name)
@@ -106,12 +106,12 @@ def identify(name: str, game: Game) -> Identity:
 
 
 def takes_run(name: str) -> bool:
-    """Does this agent play with the network of a run?"""
+    """True if the agent of that name plays with the network of a run."""
     return "engine" in getattr(_module(parse(name).kind), "OPTIONS", {})
 
 
 def with_time(name: str, seconds: float) -> str:
-    """The same agent with so many seconds a move. Those that need no time worth counting stay as they are."""
+    """The name of the same agent with a budget in seconds a move. Agents without a budget keep their name."""
     spec = parse(name)
     if spec.kind in ("human", "solver", "adversarial"):
         raise BadAgent(f"{name} cannot be given a time a move; agents that can are uct, zero and rollout")
@@ -134,18 +134,18 @@ def labels(identities: Iterable[tuple[str, str]]) -> dict[str, str]:
 
 
 def _module(kind: str) -> Any:
-    """Where a kind of agent is at home; None for a kind that a program has added as a function."""
+    """The module of a kind of agent; None for a kind that a program has added as a function."""
     home = KINDS[kind]
     return importlib.import_module(home) if isinstance(home, str) else None
 
 
 def _options(spec: Spec) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Every option of the kind with the value that it has, and with its default."""
+    """The values of all options of the kind, and their defaults."""
     module = _module(spec.kind)
     readers = getattr(module, "OPTIONS", None)
-    if readers is None:  # none, or a kind that does not say which it has
+    if readers is None:  # the kind does not list its options
         return dict(spec.options), {}
-    # What `make` promises to return is the class of the agent; the defaults are those of its parameters.
+    # The return type of `make` is the class of the agent, whose parameters have the defaults.
     parameters = inspect.signature(getattr(module, module.make.__annotations__["return"])).parameters
     defaults = {key: parameters[key].default if key in parameters else DEFAULTS[key] for key in readers}
     return {**defaults, **spec.read_options(readers)}, defaults
@@ -166,12 +166,12 @@ def _player(spec: Spec, game: Game) -> Player:
 
 @functools.lru_cache(maxsize=4096)
 def _digest_of_file(file: Path, changed: int) -> str:
-    """`changed` is when: another file of the same name is read anew."""
+    """The digest of a file. `changed` is its time of modification: a file that has changed is read again."""
     return _digest(file.read_bytes())
 
 
 def _changed(file: Path) -> int:
-    """When a file was changed, in nanoseconds."""
+    """The time of modification of a file, in nanoseconds."""
     try:
         return file.stat().st_mtime_ns
     except OSError as error:
@@ -188,12 +188,12 @@ def _in_full(budget: Budget) -> str:
 
 @functools.cache
 def this_machine() -> str:
-    """Its name and its processor: what a second is worth."""
+    """The name of this machine and its CPU, which decide how much an agent does in a second."""
     return f"{platform.node()}, {cpu_name()}"
 
 
 def _written(value: Any) -> str:
-    """An option as a name gives it."""
+    """The value of an option as text, as an agent's name has it."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     return np.format_float_positional(value, trim="-") if isinstance(value, float) else str(value)

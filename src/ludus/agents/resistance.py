@@ -1,8 +1,8 @@
 """Resistance: of moves that are all proven to lose, the one that holds out longest.
 
-A tree search that proves a loss knows a bound for each move: the game is lost after so many plies at the latest. The
-opponent may have a quicker win that the search did not visit. So the moves are searched ply by ply to the full width,
-as far as the rest of the budget allows.
+A tree search that proves a loss knows for each move a largest number of plies to the end of the game. The opponent may
+have a quicker win that the search did not visit. So the moves are searched ply by ply to the full width, as far as the
+rest of the budget allows.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def longest_resistance(
 
 
 def _is_lost_within(position: Position, plies: int, player: int, may_search: Callable[[], bool]) -> bool:
-    """True if the player, whatever it does, loses within so many plies against an opponent who can force it."""
+    """True if the opponent can force a win against the player within `plies` plies."""
     if not may_search():
         raise OutOfBudget
     if position.is_over:

@@ -196,10 +196,13 @@ def _activation(content: bytes, path: Path) -> Callable[[Any], Any]:
 
 
 def model_file(spec: Spec) -> Path:
-    """The file that an agent's name gives."""
+    """The file that an agent's name gives. Devices and pipes are refused: reading one may never end."""
     if not spec.words:
         raise BadAgent(f"{spec.text}: name a model, as in sb3:model.zip")
-    return Path(":".join(spec.words)).expanduser()  # a path of Windows has a colon
+    file = Path(":".join(spec.words)).expanduser()  # a path of Windows has a colon
+    if file.exists() and not file.is_file():
+        raise BadAgent(f"{spec.text}: {file} is not a regular file")
+    return file
 
 
 def make(spec: Spec, game: Game, seed: int) -> Sb3Agent:

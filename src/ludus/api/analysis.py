@@ -37,7 +37,7 @@ def analyse(
     ("2s"), "infinite", or None for the agent's own budget. Where everyone moves at once, `player` says for whom the
     agent thinks; the snapshots show all players. An agent without a search gives one final snapshot.
 
-    The search runs in a thread of its own, whether or not anyone takes the snapshots, and is the same as that of
+    The search runs in a thread of its own, whether or not anyone takes the snapshots, and is the same as in
     `agent.choose`, simulation for simulation. It ends when the iterator is closed or dropped. Compiling, where it is
     needed, is done before this function returns.
     """

@@ -48,10 +48,10 @@ class TimeControl:
 
 
 def time_controls(
-    given: TimeControl | str | Sequence[TimeControl | str | None] | None, players: int
+    given: TimeControl | str | float | Sequence[TimeControl | str | float | None] | None, players: int
 ) -> list[TimeControl | None]:
     """A time control or None for each player, from one for all or one for each."""
-    if given is None or isinstance(given, str | TimeControl):
+    if given is None or isinstance(given, str | float | int | TimeControl):
         given = [given] * players
     if len(given) != players:
         raise BadOption(f"{len(given)} clocks for {players} players")

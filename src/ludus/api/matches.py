@@ -125,6 +125,9 @@ def rate(
             raise BadOption(f"{name} must be above 0, not {value:g}")
     found = find_entrants(entrants, None if game is None else _game(game), trust)
     settings: dict[str, Any] = {"simulations": simulations, "every": every, "series": series}
+    for name in ("simulations", "every"):
+        if settings[name] is not None and not found.runs:
+            raise BadOption(f"{name} is about the checkpoints of a run: name one")
     plans = [(run, read_plan(run.folder, trust, **settings)) for run in found.runs]
     single = one_game_at_a_time([anchor, *found.agents, *(name for _, plan in plans for name in plan.agents)])
     usual = cpu_count() if cluster is None else MOST_PARALLEL

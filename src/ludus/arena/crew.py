@@ -18,7 +18,7 @@ class Crew(ABC):
     """Plays up to `count` games at once, all of one game. Use it in a `with` statement: its processes end there."""
 
     count: int
-    """The largest number of games at once; that of a cluster changes with its nodes."""
+    """The largest number of games at once. On a cluster it changes with the nodes."""
 
     @property
     @abstractmethod

@@ -10,7 +10,7 @@ process (remote.py), which the worker starts. Its failures are found by the work
 
 An agent that is not built in can still end or stop the worker itself, for example by a signal in the turn of its
 opponent. So a game with such an agent whose worker fails is played again, with a process for each agent. If the worker
-fails again, no agent's code was in it: the agent that is not built in is charged, whoever was to move.
+fails again, no agent's code was in it: the agent that is not built in is charged, even if its opponent was to move.
 """
 
 from __future__ import annotations

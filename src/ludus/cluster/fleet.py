@@ -19,7 +19,7 @@ from ludus.cluster.events import ActorLost, ClusterChanged, ClusterEvent
 from ludus.cluster.placement import Node, Slot
 
 REFRESH = 1.0
-"""Seconds between two looks at the nodes of the cluster."""
+"""Seconds between two checks of the nodes of the cluster."""
 RETRY = 2.0
 """Seconds before an actor is started in a slot whose last actor failed, for each failure in a row."""
 MOST_FAILURES = 3

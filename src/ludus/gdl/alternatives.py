@@ -19,7 +19,7 @@ def expand(rules: Iterable[Rule]) -> Iterable[Rule]:
 
 
 def count_alternatives(items: Iterable[Item]) -> int:
-    """In how many ways branches can be chosen in a body, also in an 'or' that stands inside of another."""
+    """The number of ways to choose a branch of each 'or' in a body, nested ones included."""
     return prod(sum(map(count_alternatives, item.branches)) for item in items if isinstance(item, Or))
 
 

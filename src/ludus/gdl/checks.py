@@ -147,7 +147,9 @@ class _Checker:
             yield self.problem(rule, message, is_fatal=name in without_value)
         for name in sorted(loose_variables(rule.body, bound) - (needed - bound)):
             yield self.problem(
-                rule, f"the variable {shorten(name, 40)} of a negation or distinct stands in no positive literal"
+                rule,
+                f"the variable {shorten(name, 40)} of a negation or distinct stands in no positive literal, so that"
+                " negation or distinct is left out",
             )
 
     def dependencies(self) -> Iterator[Problem]:

@@ -116,7 +116,7 @@ class _Maker:
         )
 
         self.gates_of: dict[int, list[int]] = {}
-        """By node: the gates for the next facts that look at it."""
+        """By node: the gates for the next facts that depend on it."""
         for gate in range(int(network.stretches[2]), int(network.stretches[3])):
             for literal in self.rows[gate][1]:
                 self.gates_of.setdefault(literal >> 1, []).append(gate)
@@ -162,7 +162,7 @@ class _Maker:
         return self._flatten(modes, after, forced, outputs, goal_outputs, has_goals)
 
     def nothing(self) -> Circuit:
-        """A circuit without modes, whose other arrays are never looked at."""
+        """A circuit without modes, whose other arrays are never read."""
         self.effects, self.effect_roles = [{}], [-1]
         circuit = self._flatten(
             [{}],
@@ -324,12 +324,12 @@ class _Maker:
             for i, literal in enumerate([literals[-1], *extra]):
                 wanted.append((at + 64 * block[-1] + i, literal))
         seen = {literal & ~1 for each in self.effects for effects in each.values() for _, literal in effects}
-        self.looked_at = {TRUE & ~1: 64 * block_words * len(modes)}
-        """By positive literal: the output that effects look at."""
-        wanted.append((self.looked_at[TRUE & ~1], TRUE))
+        self.read_by_effects = {TRUE & ~1: 64 * block_words * len(modes)}
+        """By positive literal: the output that effects read."""
+        wanted.append((self.read_by_effects[TRUE & ~1], TRUE))
         for literal in sorted(seen):
             if literal >= 0:
-                self.looked_at[literal] = wanted[-1][0] + 1
+                self.read_by_effects[literal] = wanted[-1][0] + 1
                 wanted.append((wanted[-1][0] + 1, literal))
         return self._arrays(modes, after, forced, wanted, changing, block, block_words, has_goals)
 
@@ -389,7 +389,7 @@ class _Maker:
         place = {gate: self.first_gate + i for i, gate in enumerate(inner)}
         first_output = self.first_gate + 64 * words_for(len(inner))
         place |= {gate: first_output + output for gate, output in merged.items()}
-        nodes = first_output + 64 * (block_words * len(modes) + words_for(len(self.looked_at)))
+        nodes = first_output + 64 * (block_words * len(modes) + words_for(len(self.read_by_effects)))
 
         # Values in the initial position; a node's bit is 1 if its counter is not 0.
         bits = np.zeros(nodes, np.bool_)
@@ -453,7 +453,7 @@ class _Maker:
                 for base, literal in each.get(i, ()):
                     # FALSE is the opposite of the output that is always 1.
                     opposite = literal == FALSE if literal < 0 else literal & 1
-                    bit = 64 * outputs_at + self.looked_at[literal & ~1]
+                    bit = 64 * outputs_at + self.read_by_effects[literal & ~1]
                     effects.append((base, 2 * bit + opposite))
             effect_starts[-1].append(len(effects))
         return Circuit(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from ludus.gdl.checks import Key
@@ -18,6 +18,7 @@ STATIC, STATE, MOVES = 0, 1, 2
 
 Simple = Literal | Distinct
 Row = tuple[Term, ...]
+Needs = frozenset[frozenset[int]]
 
 
 @dataclass(frozen=True)
@@ -39,8 +40,9 @@ class Program:
     """Relations that have bodies."""
     facts: dict[Key, dict[Row, None]] = field(default_factory=lambda: defaultdict(dict))
     """Relations that are lists of facts: the arguments of each, in the order of the text."""
-    needs: dict[Key, frozenset[int]] = field(default_factory=dict)
-    """Arguments that must be known before a relation can be asked for, since its clauses cannot find them."""
+    needs: dict[Key, Needs] = field(default_factory=dict)
+    """What must be known before a relation can be asked for, since its clauses cannot find it: groups of arguments, and
+    of each group one argument at least. Relations that need nothing are not listed."""
     depends: dict[Key, int] = field(default_factory=dict)
     """By relation: STATIC, STATE or MOVES."""
     component: dict[Key, int] = field(default_factory=dict)
@@ -123,38 +125,58 @@ def _intern_term(term: Term) -> Term:
 
 
 def _find_needs(program: Program) -> None:
-    """An argument must be known if a clause has a variable there that no positive literal of its body binds."""
+    """Find what relations need to be asked for, from those that they use; recursion is tried until nothing changes."""
     users: dict[Key, set[Key]] = defaultdict(set)
     for key, clauses in program.clauses.items():
         for clause in clauses:
             for item in clause.body:
                 if isinstance(item, Literal):
                     users[item.atom.key].add(key)
-    needs: dict[Key, frozenset[int]] = {}
     queue = list(program.clauses)
     while queue:
         key = queue.pop()
-        found: set[int] = set()
-        for clause in program.clauses[key]:
-            loose = _loose(clause, needs)
-            found |= {i for i, term in enumerate(clause.head.args) if not loose.isdisjoint(variables_of(term))}
-        if found != needs.get(key, frozenset()):
-            needs[key] = frozenset(found)
+        found = frozenset(
+            group for clause in program.clauses[key] for group in _needs_of(clause, program.needs) if group
+        )
+        if not found <= program.needs.get(key, frozenset()):
+            program.needs[key] = program.needs.get(key, frozenset()) | found
             queue += sorted(users[key])
-    program.needs = needs
 
 
-def _loose(clause: Clause, needs: dict[Key, frozenset[int]]) -> set[str]:
-    """The variables of a clause that its body cannot find by itself."""
-    bound = {
-        name
-        for item in clause.body
-        if isinstance(item, Literal) and not item.negated
-        for i, term in enumerate(item.atom.args)
-        if i not in needs.get(item.atom.key, ())
-        for name in variables_of(term)
-    }
-    return (variables_in(clause.body) | {name for term in clause.head.args for name in variables_of(term)}) - bound
+def _needs_of(clause: Clause, needs: dict[Key, Needs]) -> Iterator[frozenset[int]]:
+    """What a clause needs. It finds a variable if it can ask for a positive literal with it; of others one place in the
+    head must be known, such as the first or the third argument of (sum ?x 0 ?x)."""
+    waiting = [item.atom for item in clause.body if isinstance(item, Literal) and not item.negated]
+    bound: set[str] = set()
+    asked: list[Atom] | None = None
+    while asked is None or asked:
+        asked = [
+            atom
+            for atom in waiting
+            if can_ask(needs.get(atom.key, frozenset()), [bound.issuperset(variables_of(term)) for term in atom.args])
+        ]
+        waiting = [atom for atom in waiting if atom not in asked]
+        bound |= {name for atom in asked for term in atom.args for name in variables_of(term)}
+    for atom in waiting:
+        for group in needs[atom.key]:
+            # A term of several variables is known if all are: then one of its variables is asked for, which is enough
+            # in a group of one argument only. It is a rare case, and planning tells if it fails.
+            names = {name for i in group for name in list(variables_of(atom.args[i]))[:1]}
+            yield _places(clause.head, names)
+        bound |= {name for term in atom.args for name in variables_of(term)}
+    for name in variables_in(clause.body) | {name for term in clause.head.args for name in variables_of(term)}:
+        if name not in bound:
+            yield _places(clause.head, {name})
+
+
+def _places(head: Atom, names: set[str]) -> frozenset[int]:
+    """The arguments of a head that have one of these variables."""
+    return frozenset(i for i, term in enumerate(head.args) if not names.isdisjoint(variables_of(term)))
+
+
+def can_ask(needs: Needs, known: Sequence[bool]) -> bool:
+    """Can a relation be asked for where these arguments are known?"""
+    return all(any(known[i] for i in group) for group in needs)
 
 
 def _find_dependencies(program: Program) -> None:

@@ -154,17 +154,17 @@ class GdlGame(DescribedGame):
         return Samples(np.array(facts, np.bool_).reshape(len(facts), len(self.network.bases)), in_turn, zero_sum)
 
     def _choose_evaluation(self, samples: Samples) -> None:
-        """Sweep the network in each step if the circuit takes much longer to look at positions of a random game."""
+        """Sweep the network in each step if the circuit takes much longer to evaluate positions of a random game."""
         if not len(self.rules.mode_after):
             return
         swept = self.rules._replace(mode_after=self.rules.mode_after[:0])
         facts = np.packbits(samples.facts[:TIMED], axis=1, bitorder="little")
         states = np.zeros((len(facts), facts_bytes(self.rules) + 3), np.uint8)
         states[:, : facts.shape[1]] = facts
-        if self._time_to_look(swept, states) * CIRCUIT_MERIT < self._time_to_look(self.rules, states):
+        if self._time_of_evaluation(swept, states) * CIRCUIT_MERIT < self._time_of_evaluation(self.rules, states):
             self.rules = swept
 
-    def _time_to_look(self, rules: GdlRules, states: np.ndarray) -> float:
+    def _time_of_evaluation(self, rules: GdlRules, states: np.ndarray) -> float:
         """Seconds for the legal moves in all states, at best of three times."""
         from ludus import native
 

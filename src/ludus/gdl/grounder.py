@@ -24,14 +24,20 @@ WANTED = ("true(", "does(", "legal(", "next(", "goal(", "terminal", "init(", "ro
 
 
 def limit(seconds: float, megabytes: int) -> None:
-    """Limit this process, where the operating system can."""
+    """Limit this process, where the operating system can. Lower limits that it has already stay as they are."""
     try:
         import resource
     except ImportError:  # not on Windows: there the parent's clock is the only limit
         return
-    resource.setrlimit(resource.RLIMIT_CPU, (int(seconds) + 1, int(seconds) + 2))
-    resource.setrlimit(resource.RLIMIT_AS, (megabytes << 20, megabytes << 20))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    for kind, soft, hard in (
+        (resource.RLIMIT_CPU, int(seconds) + 1, int(seconds) + 2),
+        (resource.RLIMIT_AS, megabytes << 20, megabytes << 20),
+        (resource.RLIMIT_CORE, 0, 0),
+    ):
+        _, most = resource.getrlimit(kind)
+        if most != resource.RLIM_INFINITY:
+            soft, hard = min(soft, most), min(hard, most)
+        resource.setrlimit(kind, (soft, hard))
 
 
 def ground_text(program: str) -> bytes:

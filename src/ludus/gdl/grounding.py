@@ -42,7 +42,7 @@ from ludus.gdl.language import (
     variables_of,
 )
 from ludus.gdl.limits import LIMITS
-from ludus.gdl.repair import repair
+from ludus.gdl.repair import positive_variables, repair
 
 SECONDS = 60.0
 """CPU seconds that one grounding may take."""
@@ -92,8 +92,13 @@ def ground(description: Description, seconds: float = SECONDS, megabytes: int | 
 
 
 def ways_to_ground(description: Description) -> dict[str, list[Rule]]:
-    """The rules as they stand and, where some are long, with these split."""
+    """The rules as they stand and, where some are long, with these split. CannotGround if a head has a variable without
+    a value."""
     clauses = relevant(list(expand(repair(description.rules))))
+    for rule in clauses:
+        if loose := {name for term in rule.head.args for name in variables_of(term)} - positive_variables(rule.body):
+            shown = shorten(min(loose), 40), shorten(str(rule), 80)
+            raise CannotGround(f"the variable {shown[0]} of a head stands in no positive literal, in {shown[1]}")
     ways = {"plain": clauses}
     if any(_is_long(rule) for rule in clauses):
         ways["split"] = [part for number, rule in enumerate(clauses) for part in split(rule, number)]

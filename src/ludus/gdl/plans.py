@@ -12,12 +12,14 @@ some states, and from the answers that relations had there.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from math import frexp
+from operator import itemgetter
+from typing import Any
 
 from ludus.gdl.checks import Key
-from ludus.gdl.clauses import DOES, STATIC, TRUE, Clause, Program, Row, Simple
+from ludus.gdl.clauses import DOES, STATIC, TRUE, Clause, Program, Row, Simple, can_ask
 from ludus.gdl.kif import BadDescription, shorten
 from ludus.gdl.language import Distinct, Literal, Term, is_variable, variables_of
 
@@ -176,13 +178,16 @@ class Planner:
             return Step(item, TEST, shapes, fan, 1.0)
         letters = [shape if isinstance(shape, str) else "f" for shape in shapes]
         needs = self.program.needs.get(key, frozenset())
-        if any(letters[i] != "b" for i in needs):
+        if not can_ask(needs, [letter == "b" for letter in letters]):
             return None
         is_recursive = self.program.component[key] == component
         if is_recursive:  # a goal with a larger argument than the last one: such goals would never end
             letters = [
                 "f"
-                if isinstance(term, tuple) and letter == "b" and i not in needs and any(variables_of(term))
+                if isinstance(term, tuple)
+                and letter == "b"
+                and any(variables_of(term))
+                and not any(i in group for group in needs)
                 else letter
                 for i, (term, letter) in enumerate(zip(args, letters, strict=True))
             ]
@@ -192,11 +197,11 @@ class Planner:
         return Step(item, CALL, tuple(letters), fan, cost)
 
     def may_scan(self, key: Key) -> bool:
-        """Can a relation be evaluated as a whole? One with growing terms might have no end."""
+        """True if a relation can be evaluated as a whole. One with growing terms might have no end."""
         return self.program.depends[key] != STATIC and key not in self.program.needs and key not in self.program.growing
 
     def _should_scan(self, key: Key, cost: float, times: float) -> bool:
-        """Is a relation cheaper evaluated as a whole than asked `times` times at this cost?"""
+        """True if evaluating a relation as a whole costs less than asking it `times` times at this cost."""
         if times < 2 or not self.may_scan(key):
             return False
         fan, whole = self.estimate(key, "f" * key[1])
@@ -231,17 +236,18 @@ class Planner:
         name = source, tuple(shapes), constants
         if name in self._counts:
             return self._counts[name]
-        keys: set[tuple] = set()
-        answers: set[tuple] = set()
+        given = [(place, constant) for place, constant in enumerate(constants) if constant is not None]
+        key_of = _picker([i for i, (letter, term) in enumerate(pairs) if letter == "b" and is_variable(term)])
+        answer_of = _picker([i for i, (letter, _) in enumerate(pairs) if letter == "f"])
+        is_flat = all(isinstance(shape, str) for shape in shapes)
+        keys: set[Any] = set()
+        answers: set[Any] = set()
         for row in rows:
-            values = _values(row, shapes)
-            if values is None or any(
-                constant is not None and constant != value for constant, value in zip(constants, values, strict=True)
-            ):
-                continue
-            key = tuple(v for v, (a, term) in zip(values, pairs, strict=True) if a == "b" and is_variable(term))
-            keys.add(key)
-            answers.add((key, tuple(v for v, (letter, _) in zip(values, pairs, strict=True) if letter == "f")))
+            values = row if is_flat else _values(row, shapes)
+            if values is not None and all(values[place] == constant for place, constant in given):
+                key = key_of(values)
+                keys.add(key)
+                answers.add((key, answer_of(values)))
         fan = len(answers) / len(keys) if keys else 0.0
         if not _has_free(shapes):  # a test: of variables nothing is known
             fan = min(fan, 0.5) if any(letter == "b" and is_variable(term) for letter, term in pairs) else fan
@@ -365,6 +371,11 @@ def _shape(term: Term, bound: set[str], single: set[str]) -> Shape:
 
 def _has_free(shapes: Sequence[Shape]) -> bool:
     return any("f" in letters_of(shape) for shape in shapes)
+
+
+def _picker(places: Sequence[int]) -> Callable[[Sequence[Term]], Any]:
+    """A function that takes the terms in these places out of a row."""
+    return itemgetter(*places) if places else lambda values: None
 
 
 def _values(row: Row, shapes: Sequence[Shape]) -> list[Term] | None:

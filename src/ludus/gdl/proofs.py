@@ -1,9 +1,13 @@
 """What is true of all positions of a game: proofs about the network by clingo's solver.
 
-A proof is an induction over plies. The network is laid out for a position that is not over and satisfies what is proven
+A proof is an induction over plies. The network is laid out for a position that is not over and satisfies what is known
 already, for one legal joint move, and for the position after it; the solver looks for a counterexample. Where it finds
 none the property holds for every position that can be reached from the start. What is not proven within the limits is
 taken not to hold. The solver's limit is a number of conflicts, so that all processes come to the same answer.
+
+Known from the beginning are the modes (ludus.gdl.modes): the states of facts that follow a fixed cycle, such as
+`control`. Then groups of facts are found of which at most one is true: all groups that random games do not refute are
+assumed, those that a counterexample breaks are given up, and so on until there is no counterexample.
 """
 
 from __future__ import annotations
@@ -20,20 +24,46 @@ from dataclasses import dataclass
 import numpy as np
 
 from ludus.gdl.limits import LIMITS
+from ludus.gdl.modes import find_modes
 from ludus.gdl.network import AND, FALSE, Network
 
 CONFLICTS = 1000
 """Conflicts that the solver may meet in one proof; those that succeed on the rule sheets take fewer than 500."""
 SECONDS = 20.0
 """Time for all proofs about one game, for networks that are too large for the solver."""
-SCRIPT = f"""
+SOLVER = f"""
 import clingo, sys
 from ludus.gdl.grounder import limit
 limit(float(sys.argv[1]), int(sys.argv[2]))
 control = clingo.Control(["--warn=none", "--parallel-mode=1", "--solve-limit={CONFLICTS}"])
 control.add("base", [], sys.stdin.read())
 control.ground([("base", [])])
+"""
+HOLDS = f"""{SOLVER}
 print("proven" if control.solve().unsatisfiable else "refuted")
+"""
+FIND_GROUPS = f"""{SOLVER}
+def atoms(name):
+    return [clingo.Function(name, [clingo.Number(number)]) for number in range(int(sys.argv[3]))]
+
+used, broken = atoms("used"), atoms("broken")
+
+def counterexample(groups):
+    models = []
+    assumed = [(atom, number in groups) for number, atom in enumerate(used)]
+    found = control.solve(assumptions=assumed, on_model=lambda model: models.append(set(model.symbols(atoms=True))))
+    return None if found.unsatisfiable else {{number for number in groups if models and broken[number] in models[0]}}
+
+groups = set(range(len(used)))
+while groups:
+    given_up = counterexample(groups)
+    if given_up is None:
+        break
+    if not given_up:  # the limit is reached: some may still hold by themselves
+        groups = {{number for number in groups if counterexample({{number}}) is None}}
+        break
+    groups -= given_up
+print(*sorted(groups))
 """
 
 
@@ -69,17 +99,10 @@ def prove(network: Network, samples: Samples, seconds: float = SECONDS) -> Prove
         return Proven(alone, False, ())
     program = _Program(network, time.monotonic() + seconds)
     groups = [group for group in candidate_groups(network) if samples.facts[:, group].sum(1).max(initial=0) <= 1]
-    proven: list[tuple[int, ...]] = []
-    if groups and program.holds(_exclusive_after(network, groups), groups, program.after):
-        proven = groups
-    else:  # some of them may still hold by themselves
-        proven = [
-            group for group in groups if program.holds(_exclusive_after(network, [group]), [group], program.after)
-        ]
-    with ThreadPoolExecutor(1) as executor:  # each proof has a process of its own
-        in_turn = executor.submit(
-            lambda: samples.in_turn and program.holds(_two_choose(network), proven, program.moves)
-        )
+    with ThreadPoolExecutor(1) as executor:  # each proof has a process of its own, and two run at a time
+        early = executor.submit(program.is_in_turn, []) if samples.in_turn else None
+        proven = program.exclusive(groups)
+        in_turn = executor.submit(lambda: early is not None and (early.result() or program.is_in_turn(proven)))
         zero_sum = may_cancel and program.holds(_goals_differ(network), proven, [*program.after, *program.end])
         return Proven(in_turn.result(), zero_sum, tuple(proven))
 
@@ -128,6 +151,7 @@ class _Program(_Names):
             lines.append("1 {" + "; ".join(f"m{move}" for move in moves) + "} 1.")
             lines += [f":- m{move}, not {self.literal(network.legal[move])}." for move in moves]
         lines.append(f":- {self.literal(network.terminal)}.")
+        lines += _modes(network)
         terminal, legal, following, goal, end = network.stretches.tolist()
         self.moves = [*lines, *self.gates(terminal, following, "")]
         """A position that is not over, and a legal joint move."""
@@ -153,22 +177,46 @@ class _Program(_Names):
         """True if no position and move, as in `lines`, lead to a violation, where at most one fact of each group is
         true before."""
         exclusive = [":- 2 {" + "; ".join(f"b{base}" for base in group) + "}." for group in groups]
+        return self._ask(HOLDS, [*lines, *exclusive, *violation]) == "proven"
+
+    def is_in_turn(self, groups: Sequence[Sequence[int]]) -> bool:
+        """True if two roles never choose at once, where at most one fact of each group is true."""
+        return self.holds(_two_choose(self.network), groups, self.moves)
+
+    def exclusive(self, groups: Sequence[tuple[int, ...]]) -> list[tuple[int, ...]]:
+        """The groups of which at most one fact is true in each position, as far as they are proven."""
+        lines = list(self.after)
+        for number, group in enumerate(groups):
+            before, after = ("; ".join(f"{name}{base}" for base in group) for name in "bc")
+            lines.append(f"{{used({number})}}. :- used({number}), 2 {{{before}}}.")
+            lines.append(f"broken({number}) :- used({number}), 2 {{{after}}}.")
+        lines.append("violation :- broken(Number).")
+        found = self._ask(FIND_GROUPS, lines, str(len(groups))) if groups else ""
+        return [groups[int(number)] for number in found.split()]
+
+    def _ask(self, script: str, lines: Iterable[str], *arguments: str) -> str:
+        """What a script prints about a program in which there is a violation; nothing if it takes too long."""
         try:
             done = subprocess.run(
-                [sys.executable, "-P", "-c", SCRIPT, str(SECONDS), str(LIMITS.grounding_megabytes)],
-                input="\n".join([*lines, *exclusive, *violation, ":- not violation."]),
+                [sys.executable, "-P", "-c", script, str(SECONDS), str(LIMITS.grounding_megabytes), *arguments],
+                input="\n".join([*lines, ":- not violation."]),
                 capture_output=True,
                 text=True,
                 timeout=max(0.01, self.deadline - time.monotonic()),
                 env={**os.environ, "PYTHONPATH": os.pathsep.join(entry for entry in sys.path if entry)},
             )
         except subprocess.TimeoutExpired:
-            return False
-        return done.stdout.strip() == "proven"
+            return ""
+        return done.stdout.strip()
 
 
-def _exclusive_after(network: Network, groups: Sequence[Sequence[int]]) -> list[str]:
-    return ["violation :- 2 {" + "; ".join(f"c{base}" for base in group) + "}." for group in groups]
+def _modes(network: Network) -> list[str]:
+    """The facts that follow a fixed cycle are in one of its states."""
+    modes, _ = find_modes(network)
+    lines = ["1 {" + "; ".join(f"mode({number})" for number in range(len(modes))) + "} 1."]
+    for number, mode in enumerate(modes):
+        lines += [f":- mode({number}), {'not ' * is_true}b{base}." for base, is_true in mode.items()]
+    return lines
 
 
 def _two_choose(network: Network) -> list[str]:

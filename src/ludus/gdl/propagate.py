@@ -26,8 +26,8 @@ def scratch_at(rules):
     return (((rules.bases + 7) >> 3) + 3 + 7) & ~7
 
 
-def end_look(rules, state, work):
-    """Give back a circuit of `take_near`; one in the scratch stays there for the next look."""
+def release_circuit(rules, state, work):
+    """Give back a circuit of `take_near`; one in the scratch stays there for the next position."""
     if state.size <= scratch_at(rules):
         give_back(work)
 
@@ -118,7 +118,7 @@ def is_terminal(rules, work, mode):
 
 
 def count_moves(rules, work, mode, role):
-    """How many legal moves a role has."""
+    """The number of legal moves of a role."""
     count = 0
     first = block_of(rules, mode)
     for w in range(first + rules.block[role], first + rules.block[role + 1]):
@@ -230,7 +230,7 @@ def finish_randomly(rules, state, mode, random, values):
         if status == OVER or left <= 0:
             for role in range(roles):
                 values[role] = 0.0
-            end_look(rules, state, work)
+            release_circuit(rules, state, work)
             return
         left -= 1
         for role in range(roles):
@@ -247,7 +247,7 @@ def finish_randomly(rules, state, mode, random, values):
     else:
         write_facts(rules, work, state)
         sweep_goals(rules, state, values)
-    end_look(rules, state, work)
+    release_circuit(rules, state, work)
 
 
 def sweep_goals(rules, state, values):

@@ -80,7 +80,7 @@ class ReasonedGame(DescribedGame, PythonGame):
         return self._board(*self._starts[seed])
 
     def _board(self, facts: tuple[Term, ...], plies: int) -> Board:
-        over, legal, goals = self.reasoner.look(facts)
+        over, legal, goals = self.reasoner.inspect(facts)
         if over:
             return Board(facts, plies, [], 0, tuple(map(_value, goals)))
         if plies >= self.longest or not all(legal):  # cut off, or a role without a move: no goal is reached

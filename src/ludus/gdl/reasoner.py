@@ -113,9 +113,11 @@ class Reasoner:
 
     # --- questions --------------------------------------------------------------------------------------------------
 
-    def look(self, facts: Iterable[Term]) -> tuple[bool, list[list[Term]], list[list[Term]]]:
-        """Is the state terminal? By role: the legal moves of a state that is not, the goals of one that is, both in the
-        order of the text."""
+    def inspect(self, facts: Iterable[Term]) -> tuple[bool, list[list[Term]], list[list[Term]]]:
+        """True if the state is terminal; by role, its legal moves if it is not, and its goals if it is.
+
+        Both are in the order of the text.
+        """
         with self._query(facts):
             if self._ask(TERMINAL)():
                 return True, [], [self.sorted(self._ask(GOAL)(role)) for role in self.roles]

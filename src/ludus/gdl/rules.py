@@ -16,7 +16,7 @@ import numpy as np
 
 from ludus.gdl import propagate as circuit
 from ludus.gdl.evaluate import literal_value, pack_next, sweep, unpack
-from ludus.gdl.propagate import OVER, TOGETHER, end_look, find_mode, scratch_at, set_facts
+from ludus.gdl.propagate import OVER, TOGETHER, find_mode, release_circuit, scratch_at, set_facts
 from ludus.gdl.scratch import give_back, take_copy, take_near
 from ludus.rules import EVERYONE
 
@@ -68,7 +68,7 @@ class GdlRules(NamedTuple):
     terminal: int  # literal
     bases: int
     first_gate: int
-    longest: int  # a game of so many plies is over
+    longest: int  # the number of plies after which a game is over
 
 
 def facts_bytes(rules):
@@ -88,7 +88,7 @@ def plies(rules, state):
 
 
 def count_legal(rules, values, role):
-    """How many legal moves a role has, and the last of them (an input)."""
+    """The number of legal moves of a role, and the last of them (an input)."""
     count = 0
     last = -1
     for i in range(rules.input_starts[role], rules.input_starts[role + 1]):
@@ -105,7 +105,7 @@ def settle(rules, state):
         work = take_near(rules.work, state, scratch_at(rules))
         set_facts(rules, state, work)
         write_status(rules, state, work, mode)
-        end_look(rules, state, work)
+        release_circuit(rules, state, work)
     else:
         settle_by_sweep(rules, state)
 
@@ -165,7 +165,7 @@ def legal(rules, state, player, actions):
         count = circuit.count_moves(rules, work, mode, player)
         for rank in range(count):
             actions[rank] = rules.action_of[circuit.ranked_move(rules, work, mode, player, rank)]
-        end_look(rules, state, work)
+        release_circuit(rules, state, work)
         return count
     values = take_copy(rules.blank)
     unpack(rules, state, values)
@@ -230,7 +230,7 @@ def advance_circuit(rules, state, work, mode):
     circuit.write_facts(rules, work, state)
     count_ply(rules, state)
     write_status(rules, state, work, mode)
-    end_look(rules, state, work)
+    release_circuit(rules, state, work)
 
 
 def advance(rules, state, values):
@@ -261,7 +261,7 @@ def outcome(rules, state, values):
         else:  # cut off, or a role without a move: nobody has reached a goal
             for role in range(rules.input_starts.size - 1):
                 values[role] = 0.0
-        end_look(rules, state, work)
+        release_circuit(rules, state, work)
     else:
         circuit.sweep_goals(rules, state, values)
     return True

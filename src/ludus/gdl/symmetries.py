@@ -27,14 +27,14 @@ SECONDS = 2.0
 MOST_ROLES = 4
 """Roles are exchanged in games with at most this many."""
 MOST_GATES = 5_000
-"""Larger networks are not looked at."""
+"""Symmetries of larger networks are not searched for."""
 LONGEST_FORM = 256
 """A longer normal form is not merged into others, and sums are multiplied out to at most this many terms."""
 MOST_NAMES = 12
 """Names that may be exchanged together with roles, at most."""
 
 Turn = Callable[[int, int, int, int], tuple[int, int]]
-"""A cell (row, column) of a board with so many rows and columns, turned or mirrored."""
+"""The image of a cell: (row, column, rows, columns of the board) to (row, column)."""
 
 TURNS: dict[str, Turn] = {
     "": lambda row, column, rows, columns: (row, column),

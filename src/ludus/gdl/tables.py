@@ -21,9 +21,9 @@ from ludus.gdl.kif import MAX_DEPTH, BadDescription
 from ludus.gdl.language import Term
 
 TICKS = 2048
-"""Ticks, which the generated code makes in nested loops and for every new goal, between two looks at the clock."""
+"""Ticks between two checks of the clock. The generated code makes them in nested loops and for every new goal."""
 MEMORY_SECONDS = 0.2
-"""Time between two looks at the memory in use."""
+"""Seconds between two checks of the memory in use."""
 MAX_STATIC = 2_000_000
 """Answers of static relations that are kept."""
 
@@ -137,7 +137,7 @@ class Tables:
         self.count = 0
 
     def guards(self, key: Key) -> bool:
-        """Must terms in the answers of this relation be watched for endless nesting?"""
+        """True if terms in the answers of this relation must be checked for endless nesting."""
         return self.guard_all or key in self.recursive
 
     # --- names ------------------------------------------------------------------------------------------------------
@@ -216,7 +216,7 @@ class Tables:
         self.names["TICKS"] = chain.from_iterable(_watch(seconds, megabytes))
 
     def start_budget(self, ticks: int) -> Callable[[], int]:
-        """Raise TooLarge after so many ticks; returns a function that says how many are left."""
+        """Raise TooLarge after `ticks` ticks; returns a function that says how many are left."""
         budget = repeat(None, ticks)
         self.names["TICKS"] = chain.from_iterable(_use_up(budget))
         return lambda: length_hint(budget)

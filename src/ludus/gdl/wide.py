@@ -2,7 +2,7 @@
 
 The network is swept once for 64 * WORDS games, so a ply of one game costs a few nanoseconds; choosing the moves costs
 more. For that the words of a role's legal moves are transposed in blocks of 64 x 64 bits, after which each game has a
-word of its own legal moves. A game that ends makes room for the next position of the queue.
+word of its own legal moves. A game that ends is replaced by the next position of the queue.
 """
 
 from typing import Any, NamedTuple

@@ -28,7 +28,7 @@ class Function:
 
     name: str
     is_test: bool
-    """Does it return True or False? Others add to their answers."""
+    """True if the function returns True or False; otherwise it adds to its answers."""
     lines: list[str] = field(default_factory=list)
     conditions: list[str] = field(default_factory=list)
     """What must hold from here on and is not written yet."""
@@ -79,9 +79,9 @@ class ClauseWriter:
         self.variables: dict[str, str] = {}
         self.parts = 0
         self.is_long = False
-        """Does it take more than look-ups? Then its answers are worth a table."""
+        """True if the clause takes more than look-ups: its answers are then kept in a table."""
         self.is_inline = False
-        """Is it a single expression?"""
+        """True if the clause is a single expression."""
 
     def write(self, inputs: Sequence[str]) -> str:
         """Write all functions of the clause; the expression or statement that evaluates it."""
@@ -373,7 +373,7 @@ def joined(parts: Sequence[str], empty: str) -> str:
 
 
 def has_form(value: str, term: tuple) -> str:
-    """A condition: the value is a term with this function and so many arguments."""
+    """A condition: the value is a term with this function and this number of arguments."""
     return f"type({value}) is tuple and len({value}) == {len(term)} and {value}[0] == {term[0]!r}"
 
 

@@ -17,7 +17,7 @@
 The author of a game need not know any of it.
 """
 
-from ludus.native import announcing, emission
+from ludus.native import announcing, emission, internals
 from ludus.native.bundles import BundleType, bundle
 from ludus.native.digests import PACKAGE
 from ludus.native.dispatch import overload_generic
@@ -29,6 +29,7 @@ from ludus.native.types import RulesType, bounds_checked, enable
 
 announcing.listen()
 emission.emit_lazily()
+internals.write_messages_without_colours()
 
 __all__ = [
     "PACKAGE",

@@ -29,10 +29,10 @@ PACKAGE = Path(__file__).parent.parent
 """The folder of the package `ludus`."""
 
 ENGINE = ("rng.py", "rules.py", "stepping.py", "native/*.py", "search/*.py")
-"""Files whose code may be part of any kernel. The generic functions bring it in, so a look at the calls misses it."""
+"""Files whose code may be part of any kernel. The generic functions bring it in, so the calls do not show it."""
 
 FOREIGN = ("numba", "numpy")
-"""Packages whose sources are not looked at: their versions are part of the cache's keys."""
+"""Packages whose sources are not read: their versions are part of the cache's keys."""
 
 LEAVES = ("ludus.rng", "ludus.rules")
 """Modules that rules may use as attributes of `import ludus`."""

@@ -1,7 +1,8 @@
 """Everything that the engine takes from Numba without a promise that the next version still has it.
 
-The other places that use such things are `bundles.py` beside this file, `python_games/native.py`, `gpu/compiler.py` and
-`train/learner.py`. docs/architecture.md lists them all, and tests/test_canaries.py says in words which one broke.
+The other places that use such things are `bundles.py` and `emission.py` beside this file, `gdl/scratch_native.py`,
+`python_games/native.py` and `gpu/compiler.py`. docs/architecture.md lists them all, and tests/test_canaries.py says in
+words which one broke.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from numba import types
-from numba.core import config
+from numba.core import config, errors
 from numba.core.caching import NullCache
 from numba.core.codegen import RuntimeLinker
 from numba.core.compiler import CompileResult
@@ -29,6 +30,16 @@ WITH_RUNTIME = {"_nrt": True}
 
 WITHOUT_WRAPPERS = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 """Options of njit: no way in from Python or C, which makes compiling faster. A call from Python crashes."""
+
+
+def write_messages_without_colours() -> None:
+    """Let Numba write the messages of its errors without colours.
+
+    To colour a message, Numba replaces sys.stdout and sys.stderr for a moment if colorama is installed, also for errors
+    that it handles itself. Meanwhile, output of other threads may go astray.
+    """
+    scheme: Any = errors.termcolor()
+    scheme._markup = lambda text, *style: text
 
 
 def use_cache(dispatcher: Any, cache: Any) -> None:

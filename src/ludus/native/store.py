@@ -96,7 +96,7 @@ def _path(name: str) -> Path | None:
 
 
 def _clean(root: Path) -> None:
-    """Remove what KEPT_DAYS and KEPT_BYTES say; looks at most once a day, and only when something is added."""
+    """Remove entries by KEPT_DAYS and KEPT_BYTES, at most once a day, and only when an entry is added."""
     stamp = root / "cleaned"
     now = time.time()
     if stamp.exists() and abs(now - stamp.stat().st_mtime) < DAY:

@@ -7,7 +7,7 @@ Importing this module registers the game `ludus` with OpenSpiel. Its parameters 
     seed       the seed of the start, which matters for games with a random set-up such as Sevn
 
 Games of any number of players are supported, also those in which all players move at once. A start with a random
-set-up is fixed by the seed, so that there is no chance in the game. Values are the utilities, from -1 to 1.
+set-up is fixed by the seed, so that the game has no chance nodes. Values are the utilities, from -1 to 1.
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ from ludus.agents.agent import Agent, Choice
 from ludus.agents.external.engine import PROTOCOL
 from ludus.agents.naming import parse
 from ludus.agents.search import think
-from ludus.errors import BadAgent, BadOption, ChangedRules, LudusError, describe_error
+from ludus.errors import BadAgent, BadOption, ChangedRules, LudusError, describe_error, one_line
 from ludus.game import Game, Position
 from ludus.registry import remake
 from ludus.spec import GameSpec
@@ -111,10 +111,6 @@ def info(choice: Choice) -> dict[str, Any]:
     """The content of the line `info`."""
     known = {"value": choice.value, "simulations": choice.simulations, "line": choice.line}
     return {key: value for key, value in known.items() if value is not None}
-
-
-def one_line(error: object) -> str:
-    return " ".join(str(error).split())
 
 
 def run(agent: str = "uct", trust: bool = False) -> None:

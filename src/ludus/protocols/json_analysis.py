@@ -4,8 +4,9 @@
     {"id": "a", "type": "final", "ply": 2, "snapshot": {...}}
 
 A request has `id` and `game`, and may have `options`, `position` (text), `moves`, `seed`, `agent` ("uct"), `budget` (by
-default the agent's own), `player` (where all move at once), `plies` (a list of numbers of moves: the positions after so
-many of the moves, instead of the last one) and `every` (seconds between partial results; by default there are none).
+default the agent's own), `player` (where all move at once), `plies` (a list of numbers: the positions after these
+numbers of moves are analysed instead of the last one) and `every` (seconds between partial results; by default there
+are none).
 
 Results are {"id", "type": "partial" or "final", "ply", "snapshot"}, and {"id", "type": "done"} at the end of a request.
 A mistake is {"id", "type": "error", "message"}. {"type": "stop", "id": ID} ends a request, which answers with what it

@@ -26,7 +26,7 @@ from ludus import __version__
 from ludus.agents import Budget, make_agent
 from ludus.agents.naming import parse
 from ludus.agents.search import Thinking, think
-from ludus.errors import BadAgent, BadPosition, IllegalMove, LudusError, describe_error
+from ludus.errors import BadAgent, BadPosition, IllegalMove, LudusError, describe_error, one_line
 from ludus.game import Position
 from ludus.games._hive_checks import BrokenHive, play_checked
 from ludus.games._hive_text import expansions_in, read_game_type
@@ -333,10 +333,6 @@ def whole_number(text: str, what: str, most: int, default: int | None = None) ->
     if not re.fullmatch(r"[0-9]{1,9}", text) or not 1 <= int(text) <= most:
         raise Failed(f"{what} takes a whole number from 1 to {most}, not {text!r}")
     return int(text)
-
-
-def one_line(error: object) -> str:
-    return " ".join(str(error).split())
 
 
 def run(agent: str = "uct", seed: int = 0, lines: Iterable[str] | None = None) -> None:

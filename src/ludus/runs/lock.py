@@ -16,7 +16,7 @@ FILE = "training.lock"
 REQUEST = "training.stop"
 """The file that asks the process that trains a run to stop."""
 EVERY = 0.5
-"""Seconds between two looks for a request to stop."""
+"""Seconds between two checks for a request to stop."""
 
 
 @contextlib.contextmanager
@@ -58,7 +58,7 @@ def is_training(folder: Path) -> bool:
 
 
 def request_stop(folder: Path) -> None:
-    """Ask the process that trains the run in this folder to stop, whoever started it; BadRun if none trains it."""
+    """Ask the process that trains the run in this folder to stop; BadRun if none trains it."""
     if not is_training(folder):
         raise BadRun(f"{folder.name} is not being trained")
     try:

@@ -33,7 +33,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ludus.bounded import read_text
-from ludus.errors import ChangedRules, DamagedRun, LudusError, UnknownGame, Untrusted
+from ludus.errors import ChangedRules, DamagedRun, LudusError, UnknownGame, Unsuitable, Untrusted
 from ludus.nets.rows import Rows
 from ludus.registry import describe_source, file_name, has_file, remake, runs_code
 from ludus.runs.checksums import Damaged, check_sum, write_sums
@@ -191,8 +191,8 @@ class Run:
         folder = self.checkpoint(iteration)
         with _reading(folder / "learner.safetensors"):
             learner = load_file(folder / "learner.safetensors")
-        with _reading(folder / "state.npz"), np.load(folder / "state.npz") as file:
-            return learner, {name: file[name] for name in file.files}
+        with _reading(folder / "state.npz"):
+            return learner, load_arrays(folder / "state.npz")
 
     def whole_checkpoint(self) -> int | None:
         """The latest checkpoint that has all its files."""
@@ -273,8 +273,9 @@ class Run:
         for iteration in range(last, 0, -1):
             path = self.folder / "games" / f"{iteration:06d}.npz"
             try:
-                with _reading(path), np.load(path) as file:  # a zip file has a checksum for each array
-                    parts.append(Rows(**{name: file[name] for name in Rows._fields}))
+                with _reading(path):  # a zip file has a checksum for each array
+                    arrays = load_arrays(path)
+                    parts.append(Rows(**{name: arrays[name] for name in Rows._fields}))
             except Damaged as error:
                 lost.append(error)
                 continue
@@ -320,6 +321,12 @@ class Run:
     def _repr_svg_(self) -> str | None:
         """The learning curves, which a notebook shows; None before the first iteration."""
         return draw_learning(self.log(), f"{self.game.title}: {self.folder.name}") or None
+
+
+def load_arrays(path: Path) -> dict[str, np.ndarray]:
+    """The arrays of an .npz file. np.load would leave a damaged file open if it were given the path."""
+    with path.open("rb") as stream, np.load(stream) as file:
+        return {name: file[name] for name in file.files}
 
 
 @contextlib.contextmanager
@@ -380,10 +387,7 @@ def _own_game(folder: Path, spec: GameSpec | None, trust: bool) -> Game:
         raise BadRun(f"{folder / 'config.toml'} names no game: name it as well")
     copy = folder.resolve() / SOURCE / file_name(spec)
     if not has_file(spec) or not copy.is_file():
-        try:
-            return remake(spec, trust)
-        except UnknownGame as error:
-            raise BadRun(f"{folder} cannot be opened without its game: {error}; name the game's file as well") from None
+        return _game_of_spec(folder, spec, trust, copy)
     source = read_copy(copy.parent, copy.name)
     if runs_code(spec) and not trust:
         raise Untrusted(f"{folder} brings a game as Python code, {copy} ({describe_source(source)})")
@@ -391,6 +395,20 @@ def _own_game(folder: Path, spec: GameSpec | None, trust: bool) -> Game:
         raise BadRun(f"{copy} is not what the run was made with: name the game's file to use that instead")
     _tell_if_changed(Path(spec.source), spec.digest, f"{folder} goes on with its own copy, {copy}")
     return remake(GameSpec(str(copy), spec.options, spec.digest), trust=True, strict=True)
+
+
+def _game_of_spec(folder: Path, spec: GameSpec, trust: bool, copy: Path) -> Game:
+    """The game that a run without a copy of it names: a file must have the rules that the run was made with."""
+    had_copy = has_file(spec) and bool(spec.digest)  # runs of Ludus 0.1 have neither digest nor copy
+    try:
+        game = remake(spec, trust, strict=True)
+    except UnknownGame as error:
+        raise BadRun(f"{folder} cannot be opened without its game: {error}; name the game's file as well") from None
+    except Unsuitable as error:
+        raise BadRun(f"{copy} is missing, and {error}") if had_copy else error from None
+    if had_copy:
+        _warn(f"{copy} is missing; the run goes on with {spec.source}, which has the same rules")
+    return game
 
 
 def _compare_digests(folder: Path, trained: str, game: Game, playing: bool) -> None:

@@ -37,7 +37,7 @@ It is called up to several thousand times a second, so slow work in it must limi
 
 
 IN_HALVES = 64
-"""From so many leaves a round on, a growing batch is split into two halves."""
+"""A growing batch is split into two halves from this number of leaves a round on."""
 
 
 class Uniform:

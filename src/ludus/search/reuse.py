@@ -31,7 +31,7 @@ def make_scratch(trees: Trees) -> Scratch:
 
 @kernel
 def advance_roots(rules, trees, actions, position, values, scratch, kept):
-    """Play actions [B, D] at the roots, which leads to position[tree]; kept [B]: was the new root in the tree?"""
+    """Play actions [B, D] at the roots, which leads to position[tree]; kept bool [B]: True if the new root existed."""
     for tree in range(trees.root.size):
         kept[tree] = advance_root(rules, trees, tree, actions[tree], position, values, scratch)
 

@@ -48,7 +48,9 @@ def show_settings() -> None:
         table.add_column(heading)
     for each in dataclasses.fields(Config):
         among = each.metadata.get("among")
-        table.add_row(each.name, str(each.default), each.metadata["help"] + (f": {', '.join(among)}" if among else ""))
+        table.add_row(
+            each.name, str(each.default), each.metadata["help"] + (f" One of {', '.join(among)}." if among else "")
+        )
     print_table(table)
 
 

@@ -46,7 +46,7 @@ from ludus.testing.promises import (
     facts_of,
     pick,
 )
-from ludus.testing.seen import Seen, look_at
+from ludus.testing.seen import Seen, play_and_count
 
 __all__ = ["BrokenPromise", "CheckEvent", "Checking", "FirstVerdict", "Report", "Seen", "check_game"]
 
@@ -110,7 +110,7 @@ def check_game(
         positions += play_game(run, fingerprints, number)
     tried = [] if isinstance(game, Game) else check_variants(made, seed, emit)
     emit(Checking("random games", 0, 1))
-    seen = look_at(run)
+    seen = play_and_count(run)
     checked, skipped = _summary(run)
     checked += [f"the variant {', '.join(f'{name}={value}' for name, value in each.items())}" for each in tried]
     return Report(

@@ -1,4 +1,4 @@
-"""What random games of a game look like: their length, the number of moves, who wins, and which images differ."""
+"""Statistics of random games: their length, the number of moves, who wins, and which images differ."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def _percent(count: int, of: int) -> str:
     return f"{100 * count / max(of, 1):.0f} %"
 
 
-def look_at(run: Lockstep, games: int = GAMES, seconds: float = SECONDS) -> Seen:
+def play_and_count(run: Lockstep, games: int = GAMES, seconds: float = SECONDS) -> Seen:
     """Play random games in the fastest way, for at most `seconds`; at least one is played to its end."""
     until = time.monotonic() + seconds
     game, way = run.game, run.ways[-1]

@@ -42,7 +42,7 @@ DEPTH = 2
 AHEAD = 2.0
 """Actors pause when this multiple of an iteration's rows waits for the learner."""
 POLL = 0.1
-"""Seconds between two looks at the stop signal."""
+"""Seconds between two checks of the stop signal."""
 
 
 class ClusterSelfPlay:

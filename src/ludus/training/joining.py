@@ -70,7 +70,7 @@ def join_cluster(address: str | None, lockstep: bool, emit: Listener) -> Iterato
 
 
 def speed_up(slots: Sequence[Slot], device: str, threads: int) -> float:
-    """How many times as fast as one machine, which was measured on its `device` with `threads` threads, a cluster is.
+    """The speed of a cluster relative to one machine that was measured on its `device` with `threads` threads.
 
     Every GPU, or without one every thread, counts as much as one of the measured machine. Nodes of the other kind are
     not counted, because nothing is known of their speed.

@@ -39,6 +39,10 @@ STEPS = 600
 """A plan has at least this many gradient steps: where rows are few, `batch_size` is reduced."""
 
 
+MOST = {"minutes": 10**9, "games": 10**12, "steps": 10**12}
+"""Upper limits of budgets: the number of rows that follows from them is a 64-bit integer in every game."""
+
+
 class Budget(NamedTuple):
     """How long a run trains. If several are given, it ends with the first that is spent."""
 
@@ -47,10 +51,10 @@ class Budget(NamedTuple):
     steps: int | None = None
 
     def check(self) -> None:
-        """Raise BadOption for a budget that is not a number above 0."""
+        """Raise BadOption for a budget that is not a number above 0 within its limit."""
         for name, value in self._asdict().items():
-            if value is not None and not 0 < value < math.inf:
-                raise BadOption(f"{name} must be a number above 0, not {value:g}")
+            if value is not None and not 0 < value <= MOST[name]:
+                raise BadOption(f"{name} must be a number above 0 and at most {MOST[name]:,}")
 
     @property
     def is_empty(self) -> bool:

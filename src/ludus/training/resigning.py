@@ -40,7 +40,7 @@ class Resigning:
         """End the games in which a player resigns: sets over bool [B] and results float32 [B, 2].
 
         players int8 [B], expected float32 [B]: the player to move and the value that the search found; full bool [B]:
-        was the position searched in full?
+        True if the position was searched in full.
         """
         if not self.threshold or (self.counts[0] >= CHECKED and self.error > MAX_ERROR):
             return

@@ -72,7 +72,7 @@ class Server:
         return await asyncio.get_running_loop().run_in_executor(self.makers, function, *arguments)
 
     async def tick(self) -> None:
-        """Read the clocks of all games, and forget games that nobody looks at."""
+        """Read the clocks of all games, and forget games without viewers."""
         while True:
             await asyncio.sleep(TICK)
             await self.in_thread(self.rooms.tick)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ludus.web.app import Server
 
 MAIN = "main"
-"""The name of the file of results that the command line gives. That of a run has the name of the run."""
+"""The name of the file of results that the command line gives. The file of a run has the name of the run."""
 LISTED = 100
 """Number of recorded games that a list shows."""
 JOB = "arena"

@@ -140,7 +140,7 @@ async def _close(socket: WebSocket, code: int, reason: str) -> None:
 
 
 class Conversation:
-    """What one socket on a room asks for."""
+    """Handles the messages of one socket on a room."""
 
     def __init__(self, room: Room, outbox: Outbox, make_agent: Callable[..., Agent]):
         self.room, self.outbox = room, outbox

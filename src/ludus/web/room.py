@@ -1,4 +1,4 @@
-"""A room: one session, the browsers that look at it, and the threads in which its agents think.
+"""A room: one session, the browsers that view it, and the threads in which its agents think.
 
 Agents think in threads of this process. The searches are machine code that runs without Python's global lock, so the
 event loop and the clicks of people go on beside them; `Session`, `analyse` and `Tree` can be used as they are, and a
@@ -44,7 +44,7 @@ class Refused(LudusError):
 
 
 class Viewer(Protocol):
-    """A socket that looks at a room. `send` may be called from any thread and never blocks."""
+    """A socket that views a room. `send` may be called from any thread and never blocks."""
 
     browser: str
 
@@ -96,7 +96,7 @@ class Room:
     # --- viewers ------------------------------------------------------------------------------------------------------
 
     def join(self, viewer: Viewer) -> None:
-        """A socket looks at the room: it gets the state, and agents go on thinking."""
+        """Add a socket that views the room: it gets the state, and agents go on thinking."""
         with self._lock:
             self.viewers.add(viewer)
             if len(self.viewers) == 1 and self._clocks_ran:
@@ -106,7 +106,7 @@ class Room:
         self._let_agents_think()
 
     def leave(self, viewer: Viewer) -> None:
-        """A socket was closed. After the last one, agents stop and clocks stand still."""
+        """Remove a socket that was closed. After the last one, agents stop and clocks stand still."""
         with self._lock:
             self.viewers.discard(viewer)
             if not self.viewers:
@@ -118,7 +118,7 @@ class Room:
 
     @property
     def clocks_run(self) -> bool:
-        """True if clocks run while somebody looks: a room that is read from its file goes on with them."""
+        """True if clocks run while a browser views the room: a room that is read from its file goes on with them."""
         return self._clocks_ran or bool(self.session.running)
 
     def state(self, browser: str) -> dict[str, Any]:

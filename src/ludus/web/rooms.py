@@ -38,7 +38,7 @@ MOST_PLIES = 4000
 DELAY = 0.1
 """Seconds for which changes of games are collected before they are written."""
 IDLE = 120.0
-"""Seconds after which a room that nobody looks at leaves the memory; its file stays."""
+"""Seconds after which a room without viewers leaves the memory; its file stays."""
 
 
 class NotThere(LudusError):
@@ -208,13 +208,13 @@ class Rooms:
             return list(self._rooms.values())
 
     def tick(self) -> None:
-        """Read the clocks of all games, and let rooms that nobody looks at leave the memory."""
+        """Read the clocks of all games, and let rooms without viewers leave the memory."""
         for room in self.all():
             room.tick()
         self.forget_idle()
 
     def forget_idle(self) -> None:
-        """Let rooms that nobody looks at leave the memory, with the trees of their agents."""
+        """Let rooms without viewers leave the memory, with the trees of their agents."""
         for room in self.all():
             if room.session.thinking:  # asked without the lock: a session may be busy
                 continue

@@ -23,7 +23,7 @@ from ludus.terminal.commands.arguments import (
 @app.command(short_help="Show what an agent thinks of a position.", epilog=AGENTS)
 def analyse(
     game: Annotated[
-        str | None, typer.Argument(metavar="[GAME]", help="A name from `ludus games`, or a .py or .kif file.")
+        str | None, typer.Argument(metavar="GAME", help="A name from `ludus games`, or a .py or .kif file.")
     ] = None,
     agent: Annotated[str, typer.Option(metavar="AGENT", help="The agent that analyses.")] = "uct:2s",
     option: Options = None,
@@ -112,7 +112,7 @@ def solve(
 def bench(
     game: Annotated[
         str | None,
-        typer.Argument(metavar="[GAME]", help="The game to measure with; by default connect4 and breakthrough."),
+        typer.Argument(metavar="GAME", help="The game to measure with; by default connect4 and breakthrough."),
     ] = None,
     option: Options = None,
     seconds: Annotated[float, typer.Option(metavar="S", help="Seconds to measure each figure.")] = 1.2,

@@ -22,7 +22,7 @@ def train(
     game: Annotated[
         str | None,
         typer.Argument(
-            metavar="[GAME]", help="A name from `ludus games` or the path of a Python file; not needed with --resume."
+            metavar="GAME", help="A name from `ludus games` or the path of a Python file; not needed with --resume."
         ),
     ] = None,
     minutes: Annotated[
@@ -150,7 +150,7 @@ def pack(
         typer.Argument(metavar="RUN[@CHECKPOINT]", help="A training run, optionally with the number of a checkpoint."),
     ],
     file: Annotated[
-        str | None, typer.Argument(metavar="[FILE]", help="The file to write; by default RUN.player, beside the run.")
+        str | None, typer.Argument(metavar="FILE", help="The file to write; by default RUN.player, beside the run.")
     ] = None,
     note: Annotated[str, typer.Option(metavar="TEXT", help="A text to keep in the file, such as the command.")] = "",
     trust: Trust = False,
