@@ -29,7 +29,7 @@ from ludus.runs.config import Config, with_settings
 from ludus.stopping import Deadline
 from ludus.training import preflight
 from ludus.training.cluster_actor import weights_of
-from ludus.training.cluster_play import MOST_CALLS, SECONDS, ClusterSelfPlay
+from ludus.training.cluster_play import DEPTH, MOST_CALLS, SECONDS, ClusterSelfPlay
 from ludus.training.selfplay import LocalSelfPlay
 
 COUNTS = (1, 2, 4)
@@ -85,6 +85,15 @@ def threads_rate(count: int) -> float:
     return counts.simulations / counts.seconds
 
 
+def all_play(fleet: Fleet | None, count: int) -> bool:
+    """True if each of `count` actors has returned its first jobs. Until then, some still load their libraries."""
+    return (
+        fleet is not None
+        and len(fleet.members) == count
+        and all(min(list(member.jobs.values()), default=0) >= DEPTH * count for member in list(fleet.members))
+    )
+
+
 def actors_rate(count: int) -> float:
     """Simulations/s of actor processes of one thread each, after the first games have ended."""
     game, config = ludus.make("connect4").compile(), settings()
@@ -92,8 +101,8 @@ def actors_rate(count: int) -> float:
     with start_alone(count + 1) as connection:  # one core is left to the learner
         play = ClusterSelfPlay(connection, game, config, network, games=GAMES, workers=1, seed=0)
         try:
-            play.play(GAMES * count, config.simulations)
-            play.play(1 << 40, config.simulations, Deadline(2 * SECONDS))  # takes in all that was played before
+            while not all_play(play.fleet, count):
+                play.play(1 << 40, config.simulations, Deadline(SECONDS))
             counts = play.play(1 << 40, config.simulations, Deadline(LENGTH)).counts
             return counts.simulations / counts.seconds
         finally:

@@ -18,6 +18,7 @@ from numba import types
 from numba.core import event
 from numba.core.callconv import RETCODE_OK
 from numba.core.codegen import JITCodeLibrary, JITCPUCodegen, RuntimeLinker
+from numba.core.compiler import Flags
 from numba.core.errors import NumbaError
 from numba.core.itanium_mangler import mangle_type
 from numba.extending import typeof_impl
@@ -92,6 +93,15 @@ def test_numbas_libraries_have_the_steps_that_are_changed():
                 f"Numba's {owner.__name__} has no {name}: see native/emission.py"
             )
     assert RuntimeLinker.PREFIX == ".numba.unresolved$", "Numba names unresolved functions in another way"
+
+
+def test_compiler_settings_are_compared_by_their_values():
+    first, second, other = Flags(), Flags(), Flags()
+    first.nrt, other.nrt = False, True
+    assert first == second, "Numba's settings that are not set differ from their defaults: see native/internals.py"
+    assert hash(first) == hash(second)
+    assert first != other
+    assert first._values == {"nrt": False}, "Numba keeps its settings in another place: see native/internals.py"
 
 
 def test_functions_that_call_each_other_in_a_circle_find_each_other():

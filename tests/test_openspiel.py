@@ -153,5 +153,5 @@ def test_openspiel_says_what_is_wrong():
 
 def test_openspiel_is_not_installed(monkeypatch):
     monkeypatch.setitem(sys.modules, "pyspiel", None)
-    with pytest.raises(UnknownGame, match=r"openspiel:hex needs OpenSpiel .*: pip install open_spiel"):
+    with pytest.raises(UnknownGame, match=r"openspiel:hex needs OpenSpiel .*: pip install 'ludus\[openspiel\]'"):
         make("openspiel:hex")

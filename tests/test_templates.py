@@ -31,6 +31,8 @@ def test_the_command_shows_commands_that_can_be_pasted(tmp_path, monkeypatch, ca
     shown = capsys.readouterr().out.splitlines()
     assert "  ludus check 'my games/hop.py'" in shown
     assert "  ludus train 'my games/hop.py' --minutes 5" in shown
+    assert "python -m pydoc ludus.rules" in shown[-1]
+    assert not any("docs/" in line for line in shown)  # which an installed package does not have
     assert ludus.make("my games/hop.py").simultaneous
 
 

@@ -135,7 +135,7 @@ def test_unknown_options_and_limits_get_one_line():
 
 def test_without_clingo_one_line_says_what_to_install(monkeypatch):
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    with pytest.raises(UnknownGame, match="games in GDL need clingo: pip install clingo"):
+    with pytest.raises(UnknownGame, match=r"games in GDL need clingo: pip install 'ludus\[gdl\]'"):
         ludus.make("gdl:tictactoe")
     assert ludus.make("gdl:tictactoe", reasoner=True).start().moves[0] == "(mark 1 1)"
 

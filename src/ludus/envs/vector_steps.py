@@ -3,7 +3,7 @@
 Shapes use B games, P players, A actions, R = most_legal.
 """
 
-from ludus.native import below, kernel, part
+from ludus.native import below, intensive_kernel, kernel, part
 from ludus.rules import EVERYONE, legal, observe, outcome, play, play_together, reset, to_move
 from ludus.search.random_play import play_random_move
 
@@ -65,7 +65,7 @@ def begin_games(rules, states, random, seats, seating, beginnings, observations,
     return True
 
 
-@kernel
+@intensive_kernel
 def step_games(
     rules,
     states,

@@ -233,7 +233,9 @@ def networks_of(description: Description) -> tuple[Network, Network]:
     A large network serves both, because it takes a second to build another one.
     """
     if importlib.util.find_spec("clingo") is None:
-        raise UnknownGame("games in GDL need clingo: pip install clingo (or, much slower, the option reasoner=yes)")
+        raise UnknownGame(
+            "games in GDL need clingo: pip install 'ludus[gdl]' (or, much slower, the option reasoner=yes)"
+        )
     order = names_of(description.text)
     grounded = ground(description)
     roles = roles_of(description, grounded, order)

@@ -13,7 +13,7 @@ from ludus.games import _bits
 from ludus.gdl import rules as plain
 from ludus.gdl.evaluate import AND
 from ludus.gdl.rules import GOAL, LEGAL, NEXT, OVER, TERMINAL, GdlRules
-from ludus.native import below, bundle, compiled_names, kernel, part
+from ludus.native import below, bundle, compiled_names, intensive_kernel, part
 
 _compiled = compiled_names(plain)
 facts_bytes, plies = _compiled["facts_bytes"], _compiled["plies"]
@@ -225,7 +225,7 @@ def settle(rules, lanes, k, ended, results):
                 results[lanes.job[64 * k + lane], role] = rules.goal_values[i]
 
 
-@kernel
+@intensive_kernel
 def play_out_all(rules, states, random, lanes, results):
     """Play every position to its end by random moves: states uint8 [K, length], results float32 [K, P].
 

@@ -31,6 +31,7 @@ from numba.core.errors import NumbaError
 from ludus.errors import Unsuitable
 from ludus.native import store
 from ludus.native.digests import digest_of_function
+from ludus.native.emission import INTENSIVE
 from ludus.native.internals import compile_for, global_compiler_lock, without_vectors
 from ludus.native.kernels import INNER
 
@@ -53,6 +54,7 @@ def code_of(function: Any, kinds: tuple[Any, ...]) -> tuple[str, str]:
 
     It has no vector instructions, except in functions that this process has compiled for the CPU before.
     """
+    INTENSIVE.add(function.__qualname__)
     try:
         with without_vectors():
             result = compile_for(numba.njit(function, **INNER), kinds)

@@ -22,7 +22,7 @@ from ludus.native.bundles import BundleType, bundle
 from ludus.native.digests import PACKAGE
 from ludus.native.dispatch import overload_generic
 from ludus.native.engine import STEPPING, below, uniform
-from ludus.native.kernels import compiled, kernel, part
+from ludus.native.kernels import compiled, intensive_kernel, kernel, part
 from ludus.native.modules import compiled_names
 from ludus.native.store import cache_folder
 from ludus.native.types import RulesType, bounds_checked, enable
@@ -43,6 +43,7 @@ __all__ = [
     "compiled",
     "compiled_names",
     "enable",
+    "intensive_kernel",
     "kernel",
     "overload_generic",
     "part",

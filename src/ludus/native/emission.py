@@ -21,6 +21,9 @@ WRAPPER = "_ZN7cpython"
 OWN = "#"
 """Part of the names of a game's functions (see modules.py)."""
 
+INTENSIVE: set[str] = set()
+"""The names of kernels that are optimised twice (see `LazyLibrary._optimize_final_module`)."""
+
 
 class LazyLibrary(JITCodeLibrary):
     """A compiled function whose machine code is made when it is needed."""
@@ -28,10 +31,10 @@ class LazyLibrary(JITCodeLibrary):
     is_emitted = False
 
     def _optimize_final_module(self) -> None:
-        """Optimise parts of the engine where they end up, in kernels, and such kernels twice.
+        """Optimise parts of the engine where they end up, in kernels, and intensive kernels twice.
 
         Numba optimises every function, and what it calls again with it. The engine's parts lie within each other, so
-        most of that work was repeated; a kernel needs two rounds to run as fast as with it.
+        most of that work was repeated. A search needs two rounds to run as fast as with it.
         """
         if OWN not in self.name and self._is_inlined():
             passes, builder = self._codegen._module_pass_manager(
@@ -40,7 +43,7 @@ class LazyLibrary(JITCodeLibrary):
             passes.run(self._final_module, builder)
             return
         super()._optimize_final_module()
-        if any(OWN not in library.name and library._is_inlined() for library in self._linking_libraries):
+        if self.name in INTENSIVE:
             passes, builder = self._codegen._module_pass_manager()
             passes.run(self._final_module, builder)
 

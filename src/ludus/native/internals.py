@@ -19,6 +19,7 @@ from numba.core.codegen import RuntimeLinker
 from numba.core.compiler import CompileResult
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.serialize import dumps
+from numba.core.targetconfig import TargetConfig
 
 __all__ = ["NullCache", "dumps", "global_compiler_lock"]
 
@@ -117,3 +118,18 @@ def _name_in_machine_code(kind: Any) -> Any:
 
 for _kind in (types.Record, types.NestedArray):
     _kind.mangling_args = property(_name_in_machine_code)  # type: ignore[method-assign, assignment]
+
+
+def _same_settings(self: TargetConfig, other: object) -> Any:
+    """True if two sets of compiler settings are equal.
+
+    Numba compares all settings, also those that neither sets, tens of thousands of times while it compiles a search.
+    """
+    if isinstance(other, TargetConfig) and self._values == other._values:
+        return True
+    return _same_settings_of_numba(self, other)
+
+
+_same_settings_of_numba = TargetConfig.__eq__
+TargetConfig.__eq__ = _same_settings  # type: ignore[method-assign]
+TargetConfig.__hash__ = lambda self: hash(type(self))  # type: ignore[method-assign]  # Numba hashes the settings' names

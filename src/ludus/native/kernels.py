@@ -5,6 +5,7 @@ from typing import Any
 import numba
 
 from ludus.native.caching import InnerCache, KernelCache
+from ludus.native.emission import INTENSIVE
 from ludus.native.internals import WITHOUT_RUNTIME, WITHOUT_WRAPPERS, use_cache
 
 OPTIONS: dict[str, Any] = {"error_model": "numpy", "nogil": True, **WITHOUT_RUNTIME}
@@ -22,6 +23,12 @@ def kernel(function: Any) -> Any:
     made = numba.njit(function, **OPTIONS)
     use_cache(made, KernelCache(function))
     return made
+
+
+def intensive_kernel(function: Any) -> Any:
+    """A kernel in which a program spends most of its time: LLVM optimises it twice, which takes longer to compile."""
+    INTENSIVE.add(function.__qualname__)
+    return kernel(function)
 
 
 def part(function: Any) -> Any:

@@ -113,7 +113,7 @@ def to_pyspiel(game: Game, seed: int = 0) -> Any:
         from ludus.openspiel.exported import to_pyspiel
     except ImportError as error:
         raise Unsuitable(
-            f"{game.name} as a game of OpenSpiel needs OpenSpiel ({error}): pip install open_spiel"
+            f"{game.name} as a game of OpenSpiel needs OpenSpiel ({error}): pip install 'ludus[openspiel]'"
         ) from None
     return to_pyspiel(game, seed)
 
@@ -123,7 +123,7 @@ def make(rest: str, /, **options: Any) -> OpenSpielGame:
     try:
         import pyspiel
     except ImportError as error:
-        raise UnknownGame(f"openspiel:{rest} needs OpenSpiel ({error}): pip install open_spiel") from None
+        raise UnknownGame(f"openspiel:{rest} needs OpenSpiel ({error}): pip install 'ludus[openspiel]'") from None
     name, given = _parse(pyspiel, rest)
     given.update(options)
     kind = _kind_of(pyspiel, name)

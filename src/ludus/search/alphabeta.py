@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ludus.game import Game
-from ludus.native import bundle, kernel, part
+from ludus.native import bundle, intensive_kernel, part
 from ludus.rules import fingerprint, heuristic, legal, outcome, play, to_move
 from ludus.search.tree import copy_state
 
@@ -181,7 +181,7 @@ def open_frame(rules, stack, table, ply, at, key, left, me, low, high):
         frame.count += 1
 
 
-@kernel
+@intensive_kernel
 def alpha_beta(rules, stack, table, depth, me, low, high):
     """The value of states[0] for `me` if it lies between low and high, else a bound of the value.
 
@@ -222,7 +222,7 @@ def alpha_beta(rules, stack, table, depth, me, low, high):
     return 0.0
 
 
-@kernel
+@intensive_kernel
 def look_ahead(rules, stack, depth, me, low, high):
     """The value of states[0] for `me` by a search of `depth` plies, if it lies between low and high; else a bound.
 

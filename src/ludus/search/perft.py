@@ -6,7 +6,7 @@ import numpy as np
 
 from ludus.errors import BadOption
 from ludus.game import Game, Position
-from ludus.native import bundle, kernel, part
+from ludus.native import bundle, intensive_kernel, part
 from ludus.rules import EVERYONE, outcome, play, play_together, to_move
 from ludus.search.running import Reporter, run_watched
 from ludus.search.tree import copy_state, list_moves
@@ -64,7 +64,7 @@ def play_next(rules, levels, level):
     play_together(rules, state, levels.joint)
 
 
-@kernel
+@intensive_kernel
 def count_leaves(rules, levels, depth):
     """The number of sequences of `depth` >= 1 moves from levels.states[0]. Moves of the last ply are not played."""
     control = levels.control

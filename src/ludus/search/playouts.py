@@ -1,6 +1,6 @@
 """Search with random playouts, all in compiled code: the classic UCT (Kocsis and Szepesvari, 2006)."""
 
-from ludus.native import kernel, part
+from ludus.native import intensive_kernel, part
 from ludus.native.atomics import atomic_load
 from ludus.search.descend import KNOWN, descend
 from ludus.search.random_play import play_out
@@ -26,7 +26,7 @@ def simulate(rules, rule, trees, tree, buffer, simulations):
     trees.done[tree] += ran
 
 
-@kernel
+@intensive_kernel
 def run_portion(rules, rule, trees, buffer, budgets, words, thread, threads, opening):
     """Work on the rounds of a team as one of its threads: up to `portion` playouts in each tree.
 

@@ -1,6 +1,6 @@
 """Random play: one random move, whole random games, and new games that begin with random moves."""
 
-from ludus.native import below, kernel, part
+from ludus.native import below, intensive_kernel, kernel, part
 from ludus.rules import EVERYONE, cut_off, legal, outcome, play, play_together, playout, reset, to_move
 from ludus.search.tree import copy_state
 
@@ -44,7 +44,7 @@ def play_out(rules, state, random, actions, joint, values):
             return
 
 
-@kernel
+@intensive_kernel
 def play_games(rules, start, states, random, actions, joint, values, count):
     """Play `count` random games from start[0] to the end. Scratch: states [1], actions [R], joint [P], values [P]."""
     for _ in range(count):

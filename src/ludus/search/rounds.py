@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ludus.native import compiled_names, kernel, part
+from ludus.native import compiled_names, intensive_kernel, kernel, part
 from ludus.rules import EVERYONE, to_move
 from ludus.search import arithmetic, visits
 from ludus.search.descend import AWAITED, KNOWN, descend
@@ -115,7 +115,7 @@ def advance_tree(rules, rule, trees, tree, buffer, budgets):
             break
 
 
-@kernel
+@intensive_kernel
 def advance(rules, rule, trees, buffer, budgets, words, thread, threads, opening):
     """Work on the rounds of a team as one of its threads: one round of every tree; budgets int32 [B] in simulations.
 
@@ -134,7 +134,7 @@ def advance(rules, rule, trees, buffer, budgets, words, thread, threads, opening
     return may_leave(words, thread, count)
 
 
-@kernel
+@intensive_kernel
 def advance_rows(rules, rule, trees, buffer, budgets, first, last, leaves):
     """Apply the evaluations in rows first to last - 1 of a single tree, then find up to `leaves` new leaves for them.
 

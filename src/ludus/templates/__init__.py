@@ -18,6 +18,9 @@ KINDS = {
 }
 """The kinds of games that `new_game` writes, and what each is for."""
 
+GUIDES = {"grid": "ludus.rules", "simultaneous": "ludus.rules", "python": "ludus.python_games"}
+"""The module whose documentation lists all that a game of each kind may define."""
+
 
 def new_game(file: str | Path, kind: str = "grid") -> Path:
     """Write a working game to start from into a new file; BadOption says why that is not possible."""

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 def show_new(file: str, kind: str) -> None:
     """Write a game to start from, and show the commands that come next."""
-    from ludus.templates import new_game
+    from ludus.templates import GUIDES, new_game
 
     path = str(new_game(file, kind))
     print(f"{path} is a working game. Edit it, then:\n")
@@ -25,7 +25,9 @@ def show_new(file: str, kind: str) -> None:
         ("train", path, "--minutes", "5"),
     ):
         print(f"  {command('ludus', *words)}")
-    print("\ndocs/writing-a-game.md explains the parts of a game.")
+    print(
+        f"\nThe comments in the file explain it, and python -m pydoc {GUIDES[kind]} lists all that a game may define."
+    )
 
 
 class CheckView:

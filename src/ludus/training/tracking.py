@@ -42,7 +42,7 @@ class TensorBoard:
         try:
             from torch.utils.tensorboard import SummaryWriter
         except ImportError:
-            raise _missing("tensorboard") from None
+            raise _missing("tensorboard", "'ludus[tensorboard]'") from None
         self._make: Any = SummaryWriter
         self._writer: Any = None
 
@@ -65,7 +65,7 @@ class WeightsAndBiases:
         try:
             import wandb
         except ImportError:
-            raise _missing("wandb") from None
+            raise _missing("wandb", "wandb") from None
         self._library: Any = wandb
         self._run: Any = None
 
@@ -88,7 +88,7 @@ class MLflow:
         try:
             import mlflow
         except ImportError:
-            raise _missing("mlflow") from None
+            raise _missing("mlflow", "mlflow") from None
         self._library: Any = mlflow
 
     def open(self, run: Run) -> None:
@@ -107,8 +107,8 @@ TRACKERS: dict[str, type[Any]] = {"tensorboard": TensorBoard, "wandb": WeightsAn
 """The trackers by name."""
 
 
-def _missing(package: str) -> BadOption:
-    return BadOption(f"{package} is not installed: pip install {package}")
+def _missing(package: str, installed: str) -> BadOption:
+    return BadOption(f"{package} is not installed: pip install {installed}")
 
 
 def settings_of(run: Run) -> dict[str, Any]:

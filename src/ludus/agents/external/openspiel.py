@@ -150,7 +150,7 @@ def make(spec: Spec, game: Game, seed: int) -> OpenSpielAgent:
     try:
         import pyspiel
     except ImportError as error:
-        raise BadAgent(f"{spec.text} needs OpenSpiel ({error}): pip install open_spiel") from None
+        raise BadAgent(f"{spec.text} needs OpenSpiel ({error}): pip install 'ludus[openspiel]'") from None
     known = [MCTS, *pyspiel.registered_bots()]
     if len(spec.words) != 1 or spec.words[0] not in known:
         raise BadAgent(f"{spec.text}: name a bot of OpenSpiel, as in openspiel:mcts; there are {', '.join(known)}")

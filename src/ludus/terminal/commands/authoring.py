@@ -20,7 +20,7 @@ def new(
 ) -> None:
     """Write a working game to start from, and show the commands that check, play and train it.
 
-    An existing file is never overwritten. docs/writing-a-game.md explains every part of a game.
+    An existing file is never overwritten. The comments in the file explain the parts of a game.
 
     \b
     Examples
