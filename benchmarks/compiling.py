@@ -1,10 +1,11 @@
 """Time to compile against another version: python -m benchmarks.compiling FOLDER [ROUNDS] (about six minutes a round)
 
-FOLDER is a checkout of another version. Both versions run `check`, `perft`, `match` and `train` with the Othello of
-benchmarks/data/othello.py, one after the other, first with an empty cache of machine code and then with a full one.
-The difference is the time to compile. It is CPU time of all processes, which depends less on other load than seconds.
+FOLDER is a checkout of another version. Both versions run `check`, `perft`, `match` and `train` with the rules of
+examples/othello.py, one after the other, first with an empty cache of machine code and then with a full one. The
+difference is the time to compile. It is CPU time of all processes, which depends less on other load than seconds.
 """
 
+import inspect
 import os
 import resource
 import statistics
@@ -14,9 +15,50 @@ import tempfile
 from pathlib import Path
 
 from benchmarks.measuring import Table
+from ludus import grids
 
 HERE = Path(__file__).parent.parent
-GAME = str(HERE / "benchmarks" / "data" / "othello.py")
+GAME = "othello.py"
+GRID_CLASS = "class OthelloGame(GridGame):"
+PLAIN_CLASS = """
+import numpy as np
+
+from ludus import Game
+from ludus.errors import BadPosition
+
+
+class OthelloGame(Game):
+    Rules = Othello
+    name, title = "othello", "Othello"
+
+    def setup(self):
+        size = self.rules.size
+        require(4 <= size <= 16 and size % 2 == 0, "othello: size must be an even number from 4 to 16")
+        self.state = np.dtype([("cells", np.int8, (size * size,)), ("turn", np.int8)])
+        self.actions = self.most_legal = size * size + 1
+        self.observation = (2, size, size)
+        self.symmetries = 8
+        self.longest = 2 * size * size
+        cells = [(0, row, column) for row in range(size) for column in range(size)]
+        self.places = np.array([[*cells, (1, -1, -1)]], np.int32)
+
+    def write(self, state):
+        return "".join(".xo"[cell] for cell in state.cells) + " xo"[state.turn + 1]
+
+    def read(self, text, state):
+        if len(text) != len(state.cells) + 1 or not set(text) <= set(".xo"):
+            raise BadPosition(f"{text!r} is not a board")
+        state.cells[:] = [".xo".index(each) for each in text[:-1]]
+        state.turn = " xo".index(text[-1]) - 1
+
+    def write_move(self, state, player, action):
+        row, column = divmod(action, self.rules.size)
+        return f"{'abcdefghijklmnop'[column]}{row + 1}" if row < self.rules.size else "pass"
+
+    def draw(self, state):
+        return "\\n".join("".join(".xo"[cell] for cell in row) for row in state.cells.reshape(self.rules.size, -1))
+"""
+"""The class of the game without `GridGame`, which older versions do not have."""
 SETTINGS = ("workers=1", "learner_threads=1", "engine=onnx", "rating_games=0", "blocks=1", "width=8")
 """Settings that all versions have."""
 COMMANDS = {
@@ -28,11 +70,20 @@ COMMANDS = {
 CODE = "import sys; from ludus.cli import main; sys.exit(main(sys.argv[1:]))"
 
 
+def othello() -> str:
+    """The rules of examples/othello.py in a file that needs nothing of ludus.grids."""
+    rules = (HERE / "examples" / "othello.py").read_text().split(GRID_CLASS)[0]
+    lines = [line for line in rules.splitlines() if not line.startswith("from ludus.grids")]
+    helpers = (grids.turned, grids.turn_cells, grids.turn_actions, grids.observe_cells)
+    return "\n".join([*lines, *map(inspect.getsource, helpers), PLAIN_CLASS])
+
+
 def cpu_seconds(version: Path, cache: str, words: list[str]) -> float:
     """The CPU time of a command of that version, with its processes."""
     environment = {**os.environ, "PYTHONPATH": str(version / "src"), "LUDUS_CACHE": cache, "NUMBA_CACHE_DIR": cache}
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     with tempfile.TemporaryDirectory() as folder:
+        (Path(folder) / GAME).write_text(othello())
         command = [sys.executable, "-c", CODE, *words]
         subprocess.run(command, cwd=folder, env=environment, stdout=subprocess.DEVNULL, check=True)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)

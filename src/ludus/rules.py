@@ -42,9 +42,9 @@ Optional:
     playout(rules, state, random, values)    play random moves to the end, every legal move equally likely, write the
                                              result and return True, or return False to have the moves made one by
                                              one; `state` is scratch. For games that do it faster than move by move
-    cut_off(rules, state, plies, values)     asked in a playout after each of its random moves, the number of which is
-                                             `plies`: write an estimate of the result and return True to end the
-                                             playout, or return False to go on. For games that random moves seldom end
+    cut_off(rules, state, plies, values)     asked in a playout before each random move, after `plies` of them: write an
+                                             estimate of the result and return True to end the playout, or return False
+                                             to go on. For games that random moves seldom end
     fingerprint(rules, state)                64 bits, equal only for positions with the same future; without it the
                                              bytes of the state are hashed
 """

@@ -249,7 +249,7 @@ PLAYOUT_PLIES = 8
 
 def cut_off(rules, state, plies, values):
     """After some random moves the heuristic decides, because few games of random moves end before the limit."""
-    if plies < PLAYOUT_PLIES or outcome(rules, state, values):
+    if plies < PLAYOUT_PLIES:
         return False
     values[0] = heuristic(rules, state, WHITE)
     values[1] = 0.0 - values[0]

@@ -37,11 +37,9 @@ def play_out(rules, state, random, actions, joint, values):
     if playout(rules, state, random, values):
         return
     plies = 0
-    while not outcome(rules, state, values):
+    while not outcome(rules, state, values) and not cut_off(rules, state, plies, values):
         play_random_move(rules, state, random, actions, joint)
         plies += 1
-        if cut_off(rules, state, plies, values):
-            return
 
 
 @intensive_kernel

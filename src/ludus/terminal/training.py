@@ -121,8 +121,9 @@ class TrainingView:
                 own = ["--trust"] if runs_code(event.run.game.spec) else []
                 again = command("ludus", "train", "--resume", event.run.folder, *own)
                 print(f"Stopped after iteration {event.iteration}. Go on: {again}")
-            against = command("--against", f"zero:{event.run.folder}")
-            print(f"Play against it: ludus play {typed(event.run.game)} {against}")
+            if event.iteration:  # before that there are no weights
+                against = command("--against", f"zero:{event.run.folder}")
+                print(f"Play against it: ludus play {typed(event.run.game)} {against}")
 
     def _close(self) -> None:
         """Stop the live display; later output appears below it."""

@@ -15,25 +15,25 @@ if TYPE_CHECKING:
     from ludus.training.preflight import Measured
 
 SHORTEST = 15.0
-"""Minutes from which on a run grows: each larger design takes some seconds to measure."""
+"""Minutes from which on a run grows: each larger size takes some seconds to measure."""
 ENOUGH_ROWS = 1_000_000
-"""Rows that a run with a larger design must make."""
+"""Rows that a run with a larger size must make."""
 COST = 2.5
-"""A larger design is measured if it may cost this factor."""
+"""A larger size is measured if it may cost this factor."""
 GROWING = frozenset({"network", "blocks", "width", "simulations", "simulations_end"})
 """If one of these settings is given, nothing grows."""
 
 
-class Design(NamedTuple):
-    """A network, and how many times as many simulations a run makes per move at its end as at its start."""
+class Size(NamedTuple):
+    """The size of a network, and how many times as many simulations a run makes per move at its end as at its start."""
 
     blocks: int
     width: int
     simulations: int
 
 
-LARGER = (Design(5, 48, 2), Design(6, 64, 2), Design(8, 96, 4), Design(10, 128, 4))
-"""The designs that are tried, one after the other, after the default."""
+LARGER = (Size(5, 48, 2), Size(6, 64, 2), Size(8, 96, 4), Size(10, 128, 4))
+"""The sizes that are tried, one after the other, after the default."""
 
 
 def may_grow(budget: Budget, suited: dict[str, Any], given: set[str]) -> bool:
@@ -48,13 +48,13 @@ def may_grow(budget: Budget, suited: dict[str, Any], given: set[str]) -> bool:
 def grow(
     config: Config, measured: Measured, minutes: float, measure: Callable[[Config], Measured]
 ) -> tuple[Config, Measured]:
-    """The largest design with which a run of so many minutes still makes enough rows, and what was measured with it."""
+    """The largest size with which a run of so many minutes still makes enough rows, and what was measured with it."""
     seconds = 60 * minutes
-    for design in LARGER:
+    for size in LARGER:
         if seconds / measured.seconds_per_row(config) < COST * ENOUGH_ROWS:
             break
-        end = design.simulations * config.simulations
-        larger = dataclasses.replace(config, blocks=design.blocks, width=design.width, simulations_end=end)
+        end = size.simulations * config.simulations
+        larger = dataclasses.replace(config, blocks=size.blocks, width=size.width, simulations_end=end)
         found = measure(larger)
         if seconds / found.seconds_per_row(larger) < ENOUGH_ROWS:
             break
