@@ -333,7 +333,7 @@ def test_exceptions(way, mode):
         random_games(game, games=10_000)
         with pytest.raises(kind, match=words):
             game.raise_pending()
-        assert time.monotonic() - began < 5
+        assert time.monotonic() - began < 20
         game.raise_pending()  # only once
         game.way = ""
         assert random_games(game, seed=3) == random_games(Nim(), seed=3)

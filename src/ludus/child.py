@@ -15,7 +15,7 @@ import subprocess
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import IO, Any
+from typing import IO, Any, NoReturn
 
 MAX_WAITING = 64
 """Largest number of messages that are read ahead; beyond it, the sender waits."""
@@ -177,6 +177,13 @@ def end_with_parent(lifeline: int) -> None:
     with contextlib.suppress(OSError):  # not every system has it for pipes
         fcntl.fcntl(lifeline, fcntl.F_SETOWN, -pid if os.getpgrp() == pid else pid)
         fcntl.fcntl(lifeline, fcntl.F_SETFL, fcntl.fcntl(lifeline, fcntl.F_GETFL) | os.O_ASYNC)
+
+
+def exit_with_group() -> NoReturn:
+    """End this process at once. If it leads a process group, the programs that it has started end with it."""
+    if os.name == "posix" and os.getpgrp() == os.getpid():
+        os.killpg(os.getpid(), signal.SIGKILL)
+    os._exit(1)
 
 
 def _has_ended(pid: int) -> bool:

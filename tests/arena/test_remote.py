@@ -318,7 +318,7 @@ def test_the_process_of_an_agent_ends_with_the_worker_even_if_it_lets_no_thread_
         if way == "killed":
             os.kill(workers.workers[0].child.process.pid, signal.SIGKILL)
             wait_for_end(int(file.read_text()))
-            ((_, record),) = workers.wait(5)
+            ((_, record),) = workers.wait(60)
             assert record.reason == "crashed: its process ended by signal 9 (SIGKILL)"
     wait_for_end(int(file.read_text()))
 

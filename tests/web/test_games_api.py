@@ -57,8 +57,8 @@ def test_agents_play_each_other_only_while_somebody_looks(server, client):
         assert thought["snapshot"]["simulations"] > 0
         assert thought["snapshot"]["line"]
     closed = time.monotonic()
-    wait_for(lambda: room.session.thinking == [], 5)
-    assert time.monotonic() - closed < 1.0
+    wait_for(lambda: room.session.thinking == [])
+    assert time.monotonic() - closed < 10.0
     assert room.session.ply == 0
 
 
@@ -277,8 +277,8 @@ def test_an_endless_analysis_ends_with_its_socket(server, client):
         socket.next("snapshot")
         assert server.memory.leased > before
     closed = time.monotonic()
-    wait_for(lambda: server.memory.leased <= before, 5)
-    assert time.monotonic() - closed < 1.0
+    wait_for(lambda: server.memory.leased <= before)
+    assert time.monotonic() - closed < 10.0
 
 
 def test_an_agent_that_dies_ends_its_seat_only(client, misbehaving):
@@ -333,7 +333,7 @@ def test_a_hint_ends_with_its_socket(server, client):
         wait_for(lambda: server.memory.leased > before)
     closed = time.monotonic()
     wait_for(lambda: server.memory.leased <= before)
-    assert time.monotonic() - closed < 5
+    assert time.monotonic() - closed < 10.0
 
 
 def test_a_game_between_people_is_compiled_beside_it(server, client):

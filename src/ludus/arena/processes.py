@@ -20,6 +20,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 from ludus.agents.naming import KINDS
 from ludus.arena.channel import MAX_BYTES, Child, read_message
+from ludus.child import exit_with_group
 from ludus.errors import BrokenGame, ChangedRules
 from ludus.registry import remake
 from ludus.spec import GameSpec
@@ -78,7 +79,7 @@ def read_requests(requests: IO[bytes], take_in: Callable[[Any], None]) -> None:
         while True:
             take_in(read_message(requests))
     finally:
-        os._exit(1)
+        exit_with_group()
 
 
 def module_path(homes: Iterable[str]) -> list[str]:

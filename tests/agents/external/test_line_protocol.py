@@ -39,7 +39,7 @@ def is_running(pid):
 
 
 def wait_until_ended(*pids):
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 60
     while any(map(is_running, pids)) and time.monotonic() < deadline:
         time.sleep(0.01)
     assert not any(map(is_running, pids))
@@ -178,6 +178,15 @@ def test_programs_of_a_process_that_is_killed_end_with_it(tmp_path):
     with pytest.raises(AgentFailed, match="SIGKILL"):
         agent.choose(TICTACTOE.start())
     wait_until_ended(*map(int, pids.read_text().split()))
+
+
+def test_programs_of_a_process_that_ends_by_itself_end_with_it(tmp_path):
+    pids = tmp_path / "pids"
+    agent = RemoteAgent(odd("parent", pids), TICTACTOE)
+    agent.new_game(1)
+    agent._child.process.stdin.close()  # what it sees first if the process that started it is killed
+    wait_until_ended(*map(int, pids.read_text().split()))
+    agent.close()
 
 
 def test_a_program_is_told_to_stop_and_answers_at_once():

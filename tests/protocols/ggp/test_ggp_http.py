@@ -76,17 +76,17 @@ def test_requests_and_their_answers(server, request_bytes, status, body):
 def test_a_peer_that_stops_sending_is_cut_off(server, begin):
     began = time.monotonic()
     assert not talk(server, begin).startswith(b"HTTP/1.0 200")
-    assert time.monotonic() - began < 2.0
+    assert time.monotonic() - began < 10.0
 
 
 def test_a_peer_that_sends_a_byte_now_and_then_is_cut_off_as_well(server):
     with socket.create_connection(("127.0.0.1", server.port), timeout=5.0) as connection:
         began = time.monotonic()
         with contextlib.suppress(OSError):
-            while time.monotonic() - began < 4.0:
+            while time.monotonic() - began < 20.0:
                 connection.sendall(b"X")
                 time.sleep(0.05)
-        assert time.monotonic() - began < 3.0
+        assert time.monotonic() - began < 15.0
 
 
 def test_half_open_connections_do_not_keep_others_out(server):
