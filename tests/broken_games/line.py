@@ -24,7 +24,7 @@ FLAWS = (
     "NATIVE_FINGERPRINT NATIVE_SYMMETRY NATIVE_INDEX NATIVE_MARGIN GRAPH_MOVES "
     "GRAPH_PARTLY GRAPH_EDGES GRAPH_TWICE NATIVE_GRAPH JSON DRAWING "
     "GROUPS_NAN GROUPS_RANGE NATIVE_GROUPS TOUCHES_ALIKE TOUCHES_RANGE TOUCHES_MANY NATIVE_TOUCHES "
-    "OBSERVE_BOUNDS"
+    "OBSERVE_BOUNDS CUT_OFF_LARGE CUT_OFF_SUM CUT_OFF_PARTLY NATIVE_CUT_OFF"
 )
 Flaw = IntEnum("Flaw", FLAWS, start=0)
 
@@ -188,6 +188,17 @@ def heuristic(rules, state, player):
     if rules.flaw == Flaw.NATIVE_HEURISTIC:
         return overflows(state) / 100
     return 1.5 if rules.flaw == Flaw.HEURISTIC_LARGE else 0.5
+
+
+def cut_off(rules, state, plies, values):
+    if plies < 2:
+        return False
+    values[0] = overflows(state) / 100 if rules.flaw == Flaw.NATIVE_CUT_OFF else 0.5
+    if rules.flaw == Flaw.CUT_OFF_LARGE:
+        values[0] = 1.5
+    if rules.flaw != Flaw.CUT_OFF_PARTLY:
+        values[1] = 0.5 if rules.flaw == Flaw.CUT_OFF_SUM else -values[0]
+    return True
 
 
 def fingerprint(rules, state):

@@ -109,5 +109,7 @@ def test_ratings_and_games_of_a_file_of_results(client, server):
     id = client.post(f"/api/arena/games/{game['number']}/open").json()["id"]
     state = client.get(f"/api/games/{id}").json()
     assert (state["ply"], state["plies"]) == (0, game["plies"])
+    assert state["caption"].startswith(f"Game {game['number']} of the arena: ")
+    assert " against " in state["caption"]
     assert client.post("/api/arena/games/999999/open").status_code == 400
     assert client.get("/api/arena/ratings?file=..").status_code == 400

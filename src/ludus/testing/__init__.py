@@ -214,6 +214,7 @@ def _summary(run: Lockstep) -> tuple[list[str], list[str]]:
         ("touches, different for all moves", game.has("touches")),
         (f"symmetry, {game.symmetries} in all", game.has("symmetry") and game.symmetries > 1),
         ("heuristic", game.has("heuristic")),
+        ("cut_off", game.has("cut_off")),
         ("fingerprint", game.has("fingerprint")),
     ):
         (checked if has else skipped).append(name if has else name.partition(",")[0])

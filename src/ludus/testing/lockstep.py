@@ -20,6 +20,8 @@ from ludus.rules import EVERYONE
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+CLOSE = 1e-6
+"""Largest difference of numbers that count as equal."""
 MOST_SYMMETRIES = 24
 """If a game has more symmetries, only this many are tried."""
 
@@ -65,6 +67,10 @@ def heuristic(rules, states, player):
     return generic.heuristic(rules, states[0], player)
 
 
+def cut_off(rules, states, plies, values):
+    return generic.cut_off(rules, states[0], plies, values)
+
+
 def fingerprint(rules, states):
     return np.uint64(generic.fingerprint(rules, states[0]))
 
@@ -79,6 +85,7 @@ PLAIN = {
     "groups": groups,
     "touches": touches,
     "heuristic": heuristic,
+    "cut_off": cut_off,
     "fingerprint": fingerprint,
 }
 

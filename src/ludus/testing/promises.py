@@ -16,8 +16,10 @@ from ludus.errors import IllegalMove, LudusError
 from ludus.game import Position
 from ludus.rng import generator
 from ludus.rules import EVERYONE
+from ludus.testing.estimate_promises import estimate_of, heuristics_of
 from ludus.testing.group_promises import groups_of, touched_by
 from ludus.testing.lockstep import (
+    CLOSE,
     BrokenPromise,
     Guarded,
     Lockstep,
@@ -33,8 +35,6 @@ if TYPE_CHECKING:
 
 UNWRITTEN = -(10**9)
 """Content of `actions` before the game writes into it."""
-CLOSE = 1e-6
-"""Largest difference of numbers that count as equal."""
 
 
 @dataclass
@@ -177,18 +177,6 @@ def check_inspect(run: Lockstep, way: Way, facts: Facts) -> None:
             raise run.broken(f"{name} must give the same in {way.label} as in plain Python: {expected}, not {got}")
 
 
-def heuristics_of(run: Lockstep, way: Way) -> list[float]:
-    """The heuristic value of every player."""
-    guesses = []
-    for player in range(run.game.players if run.game.has("heuristic") else 0):
-        with run.asking("heuristic", way.states, way):
-            guess = float(way.call("heuristic", way.states, player))
-        if not abs(guess) <= 1 + CLOSE:  # nor NaN
-            raise run.broken(f"heuristic must be from -1 to 1; it is {guess}")
-        guesses.append(guess)
-    return guesses
-
-
 def observations_of(run: Lockstep, way: Way, states: NDArray[Any]) -> NDArray[np.float32]:
     """The planes of all players, one after another."""
     shape = run.game.observation
@@ -246,13 +234,16 @@ def graphs_of(run: Lockstep, way: Way, facts: Facts) -> list[NDArray[Any]]:
 
 def check_native(run: Lockstep, facts: Facts) -> None:
     """Check that all functions give the same in machine code."""
-    guesses, planes = heuristics_of(run, run.plain), observations_of(run, run.plain, run.plain.states)
+    guesses, estimate = heuristics_of(run, run.plain), estimate_of(run, run.plain, facts.over)
+    planes = observations_of(run, run.plain, run.plain.states)
     graphs = graphs_of(run, run.plain, facts)
     groups, touched = groups_of(run, run.plain, run.plain.states), touched_by(run, run.plain, facts.legal)
     for way in run.native:
         check_inspect(run, way, facts)
         if not np.allclose(guesses, heuristics_of(run, way), rtol=0, atol=CLOSE):
             raise run.broken(f"heuristic must give the same in {way.label} as in plain Python")
+        if not np.allclose(estimate, estimate_of(run, way, facts.over), rtol=0, atol=CLOSE, equal_nan=True):
+            raise run.broken(f"cut_off must give the same in {way.label} as in plain Python")
         if not np.allclose(planes, observations_of(run, way, way.states), rtol=CLOSE, atol=CLOSE):
             raise run.broken(f"observe must give the same in {way.label} as in plain Python")
         theirs = graphs_of(run, way, facts)
@@ -262,7 +253,7 @@ def check_native(run: Lockstep, facts: Facts) -> None:
             raise run.broken(f"groups must give the same in {way.label} as in plain Python")
         if touched != touched_by(run, way, facts.legal):
             raise run.broken(f"touches must give the same in {way.label} as in plain Python")
-        run.check_margins(way, "heuristic, observe, graph, groups or touches", way.guarded)
+        run.check_margins(way, "heuristic, cut_off, observe, graph, groups or touches", way.guarded)
 
 
 # --- Text and notation ------------------------------------------------------------------------------------------------

@@ -187,7 +187,7 @@ def _continue(run: Run, budget: Budget, emit: Listener, stop: Stop, joined: Join
             if trainer.stages and trainer.stage is not stage:
                 stage = trainer.stage
                 emit(StageBegun(stage))
-            report = trainer.iterate(stop)
+            report = trainer.iterate(stop, None if budget.games is None else budget.games - trainer.games)
             if report is None:
                 break
             emit(IterationDone(report, seconds_left(budget, trainer)))

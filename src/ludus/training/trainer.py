@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -130,17 +131,20 @@ class Trainer:
 
     # --- one iteration ------------------------------------------------------------------------------------------------
 
-    def iterate(self, stop: Stop = NEVER) -> Report | None:
-        """One iteration: play, learn, choose the weights that play. None if stopped: then nothing changes on disk."""
+    def iterate(self, stop: Stop = NEVER, games_left: int | None = None) -> Report | None:
+        """One iteration: play, learn, choose the weights that play. None if stopped: then nothing changes on disk.
+
+        Where a run ends after so many more games (`games_left`), its last iteration is as short as that.
+        """
         self._follow_curriculum()
         if self.config.concurrent_learning:  # the learner has the rows of earlier iterations, so neither waits
             with ThreadPoolExecutor(1) as beside:
                 learning = beside.submit(self._learn, stop)
-                played = self._play(stop)
+                played = self._play(stop, games_left)
                 learned = learning.result()
             self._remember(played)
         else:
-            played = self._play(stop)
+            played = self._play(stop, games_left)
             if stop.is_set():
                 return None
             self._remember(played)
@@ -186,8 +190,11 @@ class Trainer:
         self.selfplay.restore(state)
         self.selfplay.load(self.gate.best, self._calibration())
 
-    def _play(self, stop: Stop) -> Played:
-        return self.selfplay.play(self.config.iteration_rows, self.simulations, stop)
+    def _play(self, stop: Stop, games_left: int | None) -> Played:
+        rows = self.config.iteration_rows
+        if games_left is not None and self.games:
+            rows = min(rows, math.ceil(games_left * self.window.total / self.games))
+        return self.selfplay.play(max(1, rows), self.simulations, stop)
 
     def _remember(self, played: Played) -> None:
         """Put new rows into the replay window. They are worth `reuse` times their number of learned rows."""

@@ -192,7 +192,16 @@ def _replay(server: Server, file: str, number: int, browser: str) -> str:
         raise BadOption(f"this server has no game for {stored.rules}: start it with --game FILE")
     known = server.catalogue.entry(key).defaults
     options = {name: value for name, value in rules.spec.options.items() if name in known}
-    rules.check(server.catalogue.game(key, options))
-    room = server.rooms.create(browser, key, options, seed=stored.record.seed, moves=stored.record.moves)
+    game = server.catalogue.game(key, options)
+    rules.check(game)
+    played = " against ".join(f"{agent} ({game.player_name(i)})" for i, agent in enumerate(stored.agents))
+    room = server.rooms.create(
+        browser,
+        key,
+        options,
+        seed=stored.record.seed,
+        moves=stored.record.moves,
+        caption=f"Game {number} of the arena: {played}",
+    )
     room.session.jump(0)
     return room.id

@@ -66,6 +66,8 @@ class Room:
         clocks_ran: bool = False,
     ):
         self.id, self.key, self.session, self.memory = id, key, session, memory
+        self.caption = ""
+        """What this game is, for people; shown below the title."""
         self.trained = trained
         """True if a trained player for this game comes with Ludus."""
         self.claims = claims or {}
@@ -137,7 +139,7 @@ class Room:
         ]
         moves = [move for move in common["moves"] if self.claims.get(move["player"]) == browser]
         own = {"id": self.id, "serial": self.serial, "game": self.key, "options": self.options}
-        own.update(paused=self.paused, reviewing=self.is_reviewing, trained=self.trained)
+        own.update(paused=self.paused, reviewing=self.is_reviewing, trained=self.trained, caption=self.caption)
         return {**common, **own, "players": players, "moves": moves}
 
     @property

@@ -85,6 +85,7 @@ class Rooms:
         position: str | None = None,
         moves: Sequence[str] = (),
         record: Mapping[str, Any] | None = None,
+        caption: str = "",
     ) -> Room:
         """A new game. The browser gets all human seats but those given as "open"."""
         if sum(1 for _ in self.folder.glob("*.json")) >= GAMES_LIMIT:
@@ -105,6 +106,7 @@ class Rooms:
         claims = {player: browser for player in session.people if player not in open_seats}
         trained = self.catalogue.has_player_for(key, game)
         room = Room(secrets.token_urlsafe(12), key, session, self.memory, claims, self._changed, trained)
+        room.caption = caption
         with self._lock:
             self._rooms[room.id] = room
         making.finish(room)
@@ -152,14 +154,14 @@ class Rooms:
             agents: dict[str, Any] = {"make_agent": self.catalogue.make_agent, "is_late": making.is_late}
             session = Session.from_record(record, making.game, **agents)
             claims = {int(player): str(browser) for player, browser in data["claims"].items()}
-            clocks_ran = data.get("clocks_run") is True
+            clocks_ran, caption = data.get("clocks_run") is True, str(data.get("caption", ""))
         except LudusError:
             raise
         except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
             raise NotThere(f"the file of this game is damaged: {error}") from None
         trained = self.catalogue.has_player_for(key, making.game)
         room = Room(id, key, session, self.memory, claims, self._changed, trained, clocks_ran)
-        room.updated = path.stat().st_mtime
+        room.caption, room.updated = caption, path.stat().st_mtime
         if making.is_pending:
             room.await_rules()
         return room, making
@@ -255,6 +257,7 @@ class Rooms:
             "format": FORMAT,
             "key": room.key,
             "title": room.session.game.title,
+            "caption": room.caption,
             "claims": {str(player): browser for player, browser in room.claims.items()},
             "clocks_run": room.clocks_run,
             "record": room.record(),

@@ -29,6 +29,7 @@ export class GamePage extends EventTarget {
     this.shown = "";
     const boardElement = html("div", {});
     this.heading = html("h1", {}, "Game");
+    this.caption = html("p", { class: "muted caption", hidden: true });
     this.status = html("p", { class: "status", role: "status", "aria-live": "polite" }, "Opening ...");
     this.result = html("div", { class: "result", role: "status", hidden: true });
     this.notice = html("p", { class: "notice", hidden: true });
@@ -41,7 +42,7 @@ export class GamePage extends EventTarget {
     this.element = html(
       "div",
       { class: "game", "data-game": id },
-      html("section", { class: "table", "aria-label": "Game" }, html("div", { class: "game-head" }, this.heading, this.status), this.notice, this.result, this.players.element, boardElement, this.controls.element),
+      html("section", { class: "table", "aria-label": "Game" }, html("div", { class: "game-head" }, this.heading, this.status), this.caption, this.notice, this.result, this.players.element, boardElement, this.controls.element),
       this.side,
     );
     this.board.addEventListener("move", (event) => this.send({ type: "play", player: event.detail.player, move: event.detail.move }));
@@ -180,6 +181,8 @@ export class GamePage extends EventTarget {
     const before = this.state;
     this.state = state;
     this.heading.textContent = state.title;
+    this.caption.textContent = state.caption;
+    this.caption.hidden = !state.caption;
     this.title = state.title;
     document.title = `${state.title} · Ludus`;
     if (before !== null && before.ply !== state.ply) this.looking = null;
