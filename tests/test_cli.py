@@ -220,6 +220,15 @@ def test_help_and_import_load_nothing_heavy():
 # --- commands ---------------------------------------------------------------------------------------------------------
 
 
+def test_docs(run):
+    code, listed, _ = run("docs")
+    assert code == 0
+    assert "games/hive             Hive\n" in listed
+    assert run("docs", "games/hive")[1].startswith("# Hive\n")
+    assert run("docs", "docs/GDL.md")[1].startswith("# Games in GDL\n")
+    assert run("docs", "../README")[0] == 2
+
+
 def test_games(run):
     code, shown, error = run("games")
     assert (code, error) == (0, "")

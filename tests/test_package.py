@@ -29,7 +29,8 @@ def built(tmp_path_factory):
     folder = tmp_path_factory.mktemp("package")
     source = folder / "source"
     shutil.copytree(ROOT / "src", source / "src", ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
-    for name in ("pyproject.toml", "README.md", "LICENSE"):
+    shutil.copytree(ROOT / "docs", source / "docs")
+    for name in ("pyproject.toml", "setup.py", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, source)
     command = [sys.executable, "-m", "build", "--no-isolation", "--outdir", str(folder / "dist"), str(source)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300)
@@ -42,7 +43,7 @@ def test_the_wheel_and_the_sources_hold_every_file(built):
     wanted = {
         file.relative_to(source).as_posix()
         for file in (source / "ludus").rglob("*")
-        if file.is_file() and file.suffix != ".pyc"
+        if file.is_file() and "__pycache__" not in file.parts
     }
     assert {"ludus/py.typed", "ludus/templates/grid.py", "ludus/web/static/index.html"} <= wanted
     (wheel,) = built.glob("*.whl")
@@ -50,10 +51,12 @@ def test_the_wheel_and_the_sources_hold_every_file(built):
         names = {name for name in opened.namelist() if ".dist-info/" not in name}
         (metadata,) = [name for name in opened.namelist() if name.endswith("/METADATA")]
         described = opened.read(metadata).decode()
-    assert names == wanted
+    pages = {file.relative_to(ROOT).as_posix() for file in ROOT.glob("docs/**/*.md")}
+    assert names == wanted | {f"ludus/{page}" for page in pages}
     (sdist,) = built.glob("*.tar.gz")
     with tarfile.open(sdist) as opened:
-        assert wanted <= {name.partition("/src/")[2] for name in opened.getnames()}
+        held = {name.partition("/")[2] for name in opened.getnames()}
+    assert {f"src/{name}" for name in wanted} | pages <= held
     assert set(re.findall(r"^Requires-Dist: ([\w-]+)[^;\n]*$", described, re.MULTILINE)) == BASE
     for extra in ("all", "cluster", "envs", "gdl", "openspiel", "plots", "tensorboard", "web"):
         assert f"Provides-Extra: {extra}\n" in described
@@ -110,6 +113,7 @@ def test_the_installed_package_works_outside_the_repository_and_writes_nothing_i
         return done.stdout
 
     assert Path(run("python", "-c", "import ludus; print(ludus.__file__)").strip()).is_relative_to(site)
+    assert run("ludus", "docs", "gdl").startswith("# Games in GDL")
     listed = run("ludus", "games")
     assert all(name in listed for name in ludus.names())
     for name in ("tictactoe", "roshambo", "laststone", "gdl:tictactoe"):

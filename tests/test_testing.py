@@ -66,7 +66,7 @@ LINE = {
     "TOUCHES_RANGE": "touches must write roles below 1 and cells below 5; for action 0 it writes (role, cell) [(0, 5)]",
     "TOUCHES_MANY": "touches must return a kind below 2 and at most 2 cells; for action 0 it returns 0, 3",
     "JSON": "describe must not fail; give what json.dumps takes",
-    "DRAWING": "drawing must not fail; docs/board.md says what a board holds; in plain Python it raises BrokenGame",
+    "DRAWING": "drawing must not fail; ludus docs board says what a board holds; in plain Python it raises BrokenGame",
     # These are right in plain Python and wrong in machine code.
     "NATIVE_PLAY": "play must do the same in machine code with bounds checks as in plain Python",
     "NATIVE_OUTCOME": "outcome must give the same in machine code with bounds checks as in plain Python",

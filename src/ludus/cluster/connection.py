@@ -90,7 +90,7 @@ def connect(address: str = AUTO) -> Iterator[Connection]:
             ray.init(address=address, **QUIET)
         except (ConnectionError, ValueError, RuntimeError, ray.exceptions.RayError) as error:
             why = (str(error).strip() or type(error).__name__).splitlines()[0]
-            hint = "if it asks for a token, set RAY_AUTH_MODE=token (docs/cluster.md)"
+            hint = "if it asks for a token, set RAY_AUTH_MODE=token (ludus docs cluster)"
             raise BadOption(f"the Ray cluster at {found} cannot be used: {why}; {hint}") from None
     try:
         yield Connection(ray)

@@ -39,7 +39,7 @@ def open_game(source: GameSource, options: dict[str, Any]) -> Game:
         raise BadOption(f"give the options {', '.join(options)} to ludus.make, which makes the game")
     game = source if isinstance(source, Game) else make(source, **options)
     if game.observation is None:
-        raise Unsuitable(f"{game.name} has no observation: an environment needs one (see docs/writing-a-game.md)")
+        raise Unsuitable(f"{game.name} has no observation: an environment needs one (ludus docs writing-a-game)")
     return game.compile()
 
 

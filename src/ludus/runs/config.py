@@ -60,7 +60,7 @@ class Config:
         most=1_000_000,
     )
     curriculum: bool = setting(
-        False, "Play the easier versions of the game first that the game provides, as Hive does (see docs/methods.md)."
+        False, "Play the easier versions of the game first that the game provides, as Hive does (ludus docs methods)."
     )
     considered_moves: int = setting(16, "Root moves that Gumbel search considers.", least=2, most=100_000)
     parallel_games: int = setting(

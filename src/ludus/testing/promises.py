@@ -282,7 +282,7 @@ def check_text(run: Lockstep, thorough: bool) -> None:
     if thorough:
         with run.asking("describe", position.states, hint="give what json.dumps takes"):
             json.dumps(game.describe(position.state))
-        with run.asking("drawing", position.states, hint="docs/board.md says what a board holds"):
+        with run.asking("drawing", position.states, hint="ludus docs board says what a board holds"):
             json.dumps(board_json(position))
     at = int(run.choose.integers(len(text)))
     for wrong in ("", "?", text[:-1], text + text, text[:at] + text[at + 1 :], text[:at] + "\u00e4" + text[at + 1 :]):

@@ -190,7 +190,7 @@ class Room:
         }
         action = actions.get(str(message.get("type")))
         if action is None:
-            raise BadOption(f"there is no message of type {str(message.get('type'))[:40]!r}; docs/web.md lists them")
+            raise BadOption(f"there is no message of type {str(message.get('type'))[:40]!r}; ludus docs web lists them")
         if message["type"] != "claim" and self.claims and browser not in self.claims.values():
             raise Refused("you watch this game: take a free seat to play")
         with self._acting:

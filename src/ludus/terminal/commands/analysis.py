@@ -38,7 +38,7 @@ def analyse(
     """Show what an agent thinks of a position: every move with its visits and value, and the best line.
 
     With --json, requests come by standard input and results go to standard output, one line each, many at once, with
-    partial results and cancelling. docs/web.md lists the fields.
+    partial results and cancelling. `ludus docs web` lists the fields.
 
     \b
     Examples

@@ -16,7 +16,7 @@ AGENTS = (
     "Agents: random; greedy; adversarial:3 (searches 3 plies); uct:10000 (simulations a move); uct:2s (seconds a "
     "move); uct:1000:c=0.7 (with an option); zero:RUN (a trained player); sb3:model.zip (a model of "
     "Stable-Baselines3); solver; human. Other programs: 'engine:COMMAND', 'uhp:COMMAND', cachex:FILE, ggp:HOST:PORT, "
-    "openspiel:mcts (docs/engines.md)."
+    "openspiel:mcts (ludus docs engines)."
 )
 
 
@@ -36,6 +36,7 @@ def ludus(
       ludus arena RUN                              rate the checkpoints of a training run
       ludus grade zero:RUN connect4                compare its moves with perfect play
       ludus COMMAND --help                         explain a command, with examples
+      ludus docs                                   list the pages of the documentation
 
     GAME is a name from `ludus games`, or the path of a game of your own: a Python file, or rules in GDL (.kif).
     """

@@ -1,4 +1,4 @@
-"""Commands for the authors of games: a file to start from, and the check of a game."""
+"""Commands for the authors of games: a file to start from, the check of a game, and the documentation."""
 
 from __future__ import annotations
 
@@ -56,3 +56,24 @@ def check(
         raise BadOption(f"--games must be at least 1, not {games}")
     if not show_check(make_game(game, option) if option else game, games, seed):
         raise typer.Exit(1)
+
+
+@app.command(short_help="Show the documentation.")
+def docs(
+    page: Annotated[str | None, typer.Argument(metavar="PAGE", help="A page; without one, all are listed.")] = None,
+) -> None:
+    """Show a page of the documentation, as Markdown, or list all pages.
+
+    \b
+    Examples
+      ludus docs
+      ludus docs writing-a-game
+      ludus docs engines | less
+    """
+    from ludus.pages import pages, read_page, title_of
+
+    if page is not None:
+        print(read_page(page), end="")
+        return
+    for name, file in pages().items():
+        print(f"{name:22} {title_of(file)}")

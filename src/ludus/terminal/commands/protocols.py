@@ -40,8 +40,8 @@ def engine(
 ) -> None:
     """Run an agent as an engine that speaks Ludus's engine protocol on standard input and output.
 
-    The other program names the game. A game in a Python file is played only with --trust. docs/engine-protocol.md
-    describes the commands. Two versions of Ludus play each other by it.
+    The other program names the game. A game in a Python file is played only with --trust. `ludus docs
+    engine-protocol` describes the commands. Two versions of Ludus play each other by it.
 
     \b
     Examples
