@@ -182,11 +182,11 @@ class _Reader:
 
     def more(self) -> bool:
         """Read some bytes; False at the end of the stream."""
-        left = self.until - time.monotonic()
-        if left <= 0:
-            raise TimeoutError("the time is up")
-        self.connection.settimeout(left)
-        part = self.connection.recv(1 << 16)
+        self.connection.settimeout(max(0.0, self.until - time.monotonic()))  # 0: what has arrived, without waiting
+        try:
+            part = self.connection.recv(1 << 16)
+        except BlockingIOError:
+            raise TimeoutError("the time is up") from None
         self.content += part
         return bool(part)
 

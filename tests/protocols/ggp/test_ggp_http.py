@@ -186,3 +186,14 @@ def test_what_is_no_address(text):
 def test_a_port_in_use_is_one_clear_line(server):
     with pytest.raises(BadOption, match="cannot be used"):
         Server(echo, port=server.port)
+
+
+def test_what_has_arrived_is_read_even_if_the_time_is_up(monkeypatch):
+    monkeypatch.setattr(ggp_http, "READ_SECONDS", -1.0)  # as after a long pause of the machine
+    here, there = socket.socketpair()
+    with here, there:
+        here.sendall(b"POST / HTTP/1.0\r\nContent-Length: 2\r\n\r\nhi")
+        assert ggp_http.read_request(there) == b"hi"
+        here.sendall(b"POST / HTTP/1.0\r\n")
+        with pytest.raises(TimeoutError):
+            ggp_http.read_request(there)
