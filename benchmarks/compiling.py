@@ -65,7 +65,7 @@ COMMANDS = {
     "check": ["check", GAME, "--games", "1"],
     "perft": ["perft", GAME, "--depth", "2"],
     "match": ["match", GAME, "uct:100", "random", "--games", "2", "--parallel", "1"],
-    "train": ["train", GAME, "--steps", "1", "--run", "run", *(f"--set={setting}" for setting in SETTINGS)],
+    "train": ["train", GAME, "--steps", "1", *(f"--set={setting}" for setting in SETTINGS)],
 }
 CODE = "import sys; from ludus.cli import main; sys.exit(main(sys.argv[1:]))"
 
@@ -78,24 +78,22 @@ def othello() -> str:
     return "\n".join([*lines, *map(inspect.getsource, helpers), PLAIN_CLASS])
 
 
-def cpu_seconds(version: Path, cache: str, words: list[str]) -> float:
-    """The CPU time of a command of that version, with its processes."""
+def cpu_seconds(version: Path, home: str, words: list[str]) -> float:
+    """The CPU time of a command of that version, with its processes, in a folder with the game and a cache."""
+    cache = str(Path(home) / "cache")
     environment = {**os.environ, "PYTHONPATH": str(version / "src"), "LUDUS_CACHE": cache, "NUMBA_CACHE_DIR": cache}
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    with tempfile.TemporaryDirectory() as folder:
-        (Path(folder) / GAME).write_text(othello())
-        command = [sys.executable, "-c", CODE, *words]
-        subprocess.run(command, cwd=folder, env=environment, stdout=subprocess.DEVNULL, check=True)
+    command = [sys.executable, "-c", CODE, *words]
+    subprocess.run(command, cwd=home, env=environment, stdout=subprocess.DEVNULL, check=True)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
 def compile_seconds(version: Path) -> dict[str, float]:
     """CPU time to compile, for each command after those before it."""
-    with tempfile.TemporaryDirectory() as cache:
-        cold, warm = (
-            {name: cpu_seconds(version, cache, words) for name, words in COMMANDS.items()} for _ in ("empty", "full")
-        )
+    with tempfile.TemporaryDirectory() as home:
+        (Path(home) / GAME).write_text(othello())
+        cold, warm = ({name: cpu_seconds(version, home, words) for name, words in COMMANDS.items()} for _ in range(2))
     return {name: cold[name] - warm[name] for name in COMMANDS}
 
 

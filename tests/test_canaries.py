@@ -72,6 +72,18 @@ def test_only_functions_that_are_entered_from_python_become_machine_code():
     )
 
 
+def test_machine_code_that_was_lost_by_ctrl_c_is_cached_as_llvm_code():
+    function = numba.njit(add_one)
+    assert function(20) == 21
+    (compiled,) = function.overloads.values()
+    compiled.library.enable_object_caching()  # after the machine code was made: as if it was never handed over
+    name, kind, content = compiled.library.serialize_using_object_code()
+    assert kind == "bitcode"
+    again = type(compiled.library)._unserialize(compiled.library._codegen, (f"{name}_again", kind, content))
+    wrapper = next(each.name for each in again.get_defined_functions() if each.name.startswith("_ZN7cpython"))
+    assert again.get_pointer_to_function(wrapper)
+
+
 def test_messages_of_numba_leave_the_standard_streams_alone(monkeypatch):
     pytest.importorskip("colorama", reason="without colorama, Numba colours nothing")
     replaced = []

@@ -66,7 +66,8 @@ def test_options_reach_the_rules():
         ("nowhere:chess", "no game is called 'nowhere:chess'"),
         ("no/such/file.py", "there is no game file "),
         ("..", "no game is called '..'"),
-        ("./", "there is no game file "),
+        ("./", "./ is no game: a file of your own ends in .py (Python) or .kif (rules in GDL)"),
+        ("run/config.toml", "run/config.toml is no game"),
     ],
 )
 def test_unknown_games(name, told):
@@ -134,7 +135,7 @@ def test_files_that_cannot_be_loaded(tmp_path):
     file = tmp_path / "own.py"
     for source, told in (
         ("import no_such_module", "own.py cannot be loaded: ModuleNotFoundError: No module named 'no_such_module'"),
-        ("1 / 0", "own.py cannot be loaded: ZeroDivisionError: division by zero"),
+        ("1 / 0", "own.py cannot be loaded: ZeroDivisionError: division by zero (own.py, line 1)"),
         ("def play(", "own.py cannot be loaded: SyntaxError: "),
         ("x = 1", "must define exactly one class derived from ludus.Game with Rules; it has 0"),
         (OWN + OWN.replace("class Own", "class Other"), "with Rules; it has 2"),

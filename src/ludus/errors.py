@@ -121,6 +121,6 @@ def describe_error(error: BaseException) -> str:
         return describe_compile_error(error)
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if not frame.filename.startswith("<")]
     own = [frame for frame in frames if not _is_library(frame.filename)]
-    last = (own or frames)[-1:]
+    last = [] if isinstance(error, SyntaxError) else (own or frames)[-1:]  # its text names the line itself
     where = "".join(f" ({Path(frame.filename).name}, line {frame.lineno})" for frame in last)
     return f"{type(error).__name__}: {(str(error).strip() or 'no message').splitlines()[0]}{where}"

@@ -151,6 +151,8 @@ def described_game(data: Mapping[str, Any], game: Game | None = None, trust: boo
 def game_class(name: str) -> type[Game]:
     """The Game class of a built-in name or of a file."""
     if is_file(name):
+        if not name.endswith(".py"):
+            raise UnknownGame(f"{name} is no game: a file of your own ends in .py (Python) or .kif (rules in GDL)")
         found = game_classes(_load_file(Path(name)))
         if len(found) != 1:
             raise UnknownGame(
@@ -194,7 +196,7 @@ def _load_file(path: Path) -> Any:
         del sys.modules[module_name]
         if isinstance(error, LudusError | KeyboardInterrupt):
             raise
-        raise UnknownGame(f"{path.name} cannot be loaded: {type(error).__name__}: {error}") from error
+        raise UnknownGame(f"{path.name} cannot be loaded: {describe_error(error)}") from error
     module.__source__ = read_source(path, [helper.__file__ for helper in module.__helpers__ if helper.__file__])
     return module
 

@@ -150,7 +150,7 @@ def mutate_json(random: Random, value: Any, others: tuple[str, ...] = ()) -> Any
     for _ in range(random.choice((1, 1, 2, 3))):
         places = list(_places(value))
         if not places:
-            return random.choice(VALUES)
+            return copy.deepcopy(random.choice(VALUES))
         holder, key = random.choice(places)
         match random.randrange(6):
             case 0 | 1:
@@ -165,11 +165,11 @@ def mutate_json(random: Random, value: Any, others: tuple[str, ...] = ()) -> Any
             case 4 if isinstance(holder, list):
                 holder.insert(key, copy.deepcopy(holder[key]))
             case 4:
-                holder[mutate_text(random, str(key))] = random.choice(VALUES)
+                holder[mutate_text(random, str(key))] = copy.deepcopy(random.choice(VALUES))
             case _ if isinstance(holder[key], int | float):
                 holder[key] = random.choice((-1, 1)) * (holder[key] + random.choice((1, -1, 0.5, 2**31, 2**63)))
             case _:
-                holder[key] = random.choice(VALUES)
+                holder[key] = copy.deepcopy(random.choice(VALUES))
     return value
 
 

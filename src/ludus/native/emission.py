@@ -81,14 +81,15 @@ class LazyLibrary(JITCodeLibrary):
         return super().get_pointer_to_function(name)
 
     def serialize_using_object_code(self) -> Any:
-        """Machine code for a function that is entered from Python; of other functions, LLVM code is enough."""
-        if any(function.name.startswith(WRAPPER) for function in self.get_defined_functions()):
-            return super().serialize_using_object_code()
-        return self.serialize_using_bitcode()
+        """Machine code for a function that is entered from Python; of other functions, LLVM code is enough.
 
-    def _get_compiled_object(self) -> bytes:
-        self._emit()
-        return super()._get_compiled_object()
+        It is also what is left if Ctrl-C came while Numba was handed the machine code, which Python then drops.
+        """
+        if any(function.name.startswith(WRAPPER) for function in self.get_defined_functions()):
+            self._emit()
+            if self._compiled_object is not None:
+                return super().serialize_using_object_code()
+        return self.serialize_using_bitcode()
 
 
 def emit_lazily() -> None:
