@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import json
 from random import Random
@@ -167,7 +168,9 @@ def mutate_json(random: Random, value: Any, others: tuple[str, ...] = ()) -> Any
             case 4:
                 holder[mutate_text(random, str(key))] = copy.deepcopy(random.choice(VALUES))
             case _ if isinstance(holder[key], int | float):
-                holder[key] = random.choice((-1, 1)) * (holder[key] + random.choice((1, -1, 0.5, 2**31, 2**63)))
+                step = random.choice((1, -1, 0.5, 2**31, 2**63))
+                with contextlib.suppress(OverflowError):  # a whole number that no float holds
+                    holder[key] = random.choice((-1, 1)) * (holder[key] + step)
             case _:
                 holder[key] = copy.deepcopy(random.choice(VALUES))
     return value
