@@ -192,8 +192,9 @@ class Trainer:
 
     def _play(self, stop: Stop, games_left: int | None) -> Played:
         rows = self.config.iteration_rows
-        if games_left is not None and self.games:
-            rows = min(rows, math.ceil(games_left * self.window.total / self.games))
+        if games_left is not None:  # the plan knows the length of random games only, so the first iteration is short
+            left = games_left * self.window.total / self.games if self.games else (self.config.planned_rows or rows) / 2
+            rows = min(rows, math.ceil(left))
         return self.selfplay.play(max(1, rows), self.simulations, stop)
 
     def _remember(self, played: Played) -> None:
