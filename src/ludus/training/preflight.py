@@ -40,6 +40,8 @@ FASTER = 1.2
 """Self-play uses int8 where that is faster than float32 by this factor."""
 USUAL_PEAK = 500 << 20
 """The memory of a process with PyTorch and a compiled game, where the system does not tell."""
+LATER = 150 << 20
+"""The memory for what a run compiles and loads after the preflight."""
 FORESTS = 2
 """Workers on a GPU: while it searches for one, the CPU plays the moves of the other."""
 
@@ -91,7 +93,7 @@ class Measured:
         while rows are added to it.
         """
         window = self.row_bytes * min(window_size(config, config.planned_rows), max(1, config.planned_rows))
-        return int(1.1 * (max(self.peak, USUAL_PEAK) + self.tree_bytes + 2 * window))
+        return int(1.1 * (max(self.peak, USUAL_PEAK) + self.tree_bytes + 2 * window)) + LATER
 
     def games_per_hour(self, config: Config) -> float:
         """Games per hour at the start of the run."""

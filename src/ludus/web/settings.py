@@ -65,6 +65,9 @@ class WebSettings:
             raise BadOption(f"--host {self.host} can be reached from other machines: give a secret by --token as well")
         if self.memory and self.memory < 16 << 20:
             raise BadOption("--memory must be at least 16 MB")
+        for option, folder in (("games", self.games), ("runs", self.runs)):
+            if os.path.lexists(folder) and not folder.is_dir():
+                raise BadOption(f"--{option} must be a folder, and {folder} is none")
 
     @property
     def is_loopback(self) -> bool:
