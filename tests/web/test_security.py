@@ -135,6 +135,9 @@ def test_another_host_than_loopback_demands_a_token():
         WebSettings(host="0.0.0.0")
     with pytest.raises(BadOption, match="8 letters"):
         WebSettings(host="0.0.0.0", token="short")
+    assert WebSettings(host="::1").is_loopback
+    address = address_of(WebSettings(host="192.0.2.7", port=80, token=TOKEN))
+    assert address == f"http://192.0.2.7:80/?token={TOKEN}"
 
 
 @pytest.mark.parametrize("option", ["games", "runs"])
@@ -142,9 +145,6 @@ def test_folders_are_folders(option, tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(BadOption, match=f"--{option} must be a folder"):
         WebSettings(**{option: tmp_path / "file"})
-    assert WebSettings(host="::1").is_loopback
-    address = address_of(WebSettings(host="192.0.2.7", port=80, token=TOKEN))
-    assert address == f"http://192.0.2.7:80/?token={TOKEN}"
 
 
 def test_the_token_opens_the_page_once_and_a_cookie_does_the_rest(tmp_path):
