@@ -17,7 +17,12 @@ class BadRun(LudusError):
 
 
 def write_whole(path: Path, write: Callable[[Path], None]) -> None:
-    """Let `write` make a file or a folder under another name, flush it to disk, and rename it to `path`."""
+    """Let `write` make a file or a folder under another name, flush it to disk, and rename it to `path`.
+
+    A device or a pipe, such as /dev/null, is never replaced.
+    """
+    if path.exists() and not (path.is_file() or path.is_dir()):
+        raise BadRun(f"{path} is not a regular file, and is left as it is: name another one")
     path.parent.mkdir(parents=True, exist_ok=True)
     draft = path.with_name(f".{path.name}.part{path.suffix}")
     remove(draft)
