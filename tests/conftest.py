@@ -59,6 +59,8 @@ SLOW = (
     "gpu/test_forest.py::test_the_functions_for_a_gpu_do_the_search_of_the_cpu[connect4-options1",
     "games/test_check_game.py::test_contract[cachex-options16",
     "training/test_sizes.py::test_a_network_of_base_3_plays_base_5[graph",
+    "training/test_sizes.py::test_a_network_of_base_3_plays_base_5[groups",
+    "gdl/test_agreement.py::test_scratch_behind_states_changes_no_search",
     "protocols/ggp/test_ggp_manager.py::test_the_commands_play_a_match_in_processes_of_their_own",
     "protocols/test_uhp.py::test_a_lost_position_is_defended_as_long_as_possible",
     "test_notebooks.py::test_a_notebook_runs_from_start_to_end[connect4",
