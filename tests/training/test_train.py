@@ -182,7 +182,7 @@ def test_the_same_seed_gives_the_same_weights(tmp_path, budget, monkeypatch):
 
 @pytest.mark.parametrize("games", [3, 60])
 def test_a_run_plays_the_games_of_its_budget(games, tmp_path):
-    settings = {"blocks": 0, "width": 4, "simulations": 2}
+    settings = {"blocks": 0, "width": 4, "simulations": 2, "workers": 1, "parallel_games": 4}
     run = ludus.train("tictactoe", games=games, run=tmp_path / "run", settings=settings)
     assert games <= run.log()[-1]["games"] <= games + 5
 

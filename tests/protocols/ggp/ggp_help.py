@@ -7,6 +7,7 @@ import threading
 import time
 from contextlib import contextmanager
 from random import Random
+from statistics import median
 
 import ludus
 from ludus.gdl.described import GAMES
@@ -109,13 +110,19 @@ class Hand:
         self.player, self.name, self.role, self.clocks, self.rules = player, name, role, clocks, rules
         self.line, self.random = Line(plain_game(rules)), Random(seed)
         self.me = self.line.roles.index(role)
-        self.slowest = 0.0
+        self.seconds = []
+        """How long each answer took."""
 
     def ask(self, text: str) -> str:
         began = time.monotonic()
         answer = self.player.answer(text.encode()).decode()
-        self.slowest = max(self.slowest, time.monotonic() - began)
+        self.seconds.append(time.monotonic() - began)
         return answer
+
+    @property
+    def usual(self) -> float:
+        """The median of the seconds that answers took: a pause of the machine makes one of them slow."""
+        return median(self.seconds)
 
     def start(self) -> str:
         return self.ask(f"( START {self.name} {self.role} ({self.rules}) {self.clocks[0]} {self.clocks[1]})")

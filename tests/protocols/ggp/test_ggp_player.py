@@ -60,7 +60,7 @@ def test_whole_matches_in_a_row_with_legal_moves_inside_the_clocks(player, event
             hand.advance(move)
         assert hand.stop() == "done"
         assert events[-1].goals == tuple(hand.line.goals)
-        assert hand.slowest < 8.0
+        assert hand.usual < 1.5
 
 
 def test_names_are_echoed_as_spelled(player):
@@ -211,7 +211,7 @@ def test_rules_that_do_not_ground_in_time_are_played_by_the_reasoner(player):
         move = hand.play()
         assert hand.is_legal(move)
         hand.advance(move)
-    assert hand.slowest < 8.0
+    assert hand.usual < 1.5
     assert hand.stop() == "done"
     hand = Hand(player, "next", clocks=(5, 1))  # the process that still grounds is replaced
     assert hand.start() == "ready"
