@@ -28,7 +28,7 @@ from ludus.games._hive_board import (
     rows_between,
 )
 from ludus.games._hive_drawing import attempted, draw_hive
-from ludus.games._hive_groups import GROUPS, KINDS, PLANES, SIDE
+from ludus.games._hive_groups import GROUPS, KINDS, PLANES, side_of
 from ludus.games._hive_groups import groups as groups
 from ludus.games._hive_groups import touches as touches
 from ludus.games._hive_moves import is_legal, list_moves, list_placements, name_moves, reference
@@ -346,7 +346,8 @@ class HiveGame(Game):
         self.observation_bounds = (0.0, 9.0 if rules.matrix else 1.0)
         nodes, edges = graph_bounds(rules.expansions, self.most_legal)
         self.graph = GraphShape(nodes, edges, FEATURES, RELATIONS)
-        self.groups = GroupShape(PLANES, SIDE, SIDE, (GROUPS,))
+        side = side_of(rules.expansions)
+        self.groups = GroupShape(PLANES, side, side, (GROUPS,))
         self.touches = TouchShape(kinds=KINDS, roles=2, cells=2)
         self.symmetries = 12
 
