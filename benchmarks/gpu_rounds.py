@@ -1,6 +1,6 @@
 """The time of a round of a search on a GPU: python -m benchmarks.gpu_rounds GAME [NAME=VALUE ...]
 
-A round evaluates one leaf of every tree by the network, and grows the trees. The table shows both for forests of several
+A round evaluates one leaf of every tree by the network, and grows the trees. Both are timed for forests of several
 sizes, with positions from random games and a network with random weights. The names are options of the game, and
 `blocks`, `width`, `plies` (the most random plies before a position) and `trees` (sizes, separated by commas).
 """
