@@ -62,6 +62,9 @@ class Config:
     curriculum: bool = setting(
         False, "Play the easier versions of the game first that the game provides, as Hive does (ludus docs methods)."
     )
+    boards: str = setting(
+        "", "Further boards that are played and learned by the same weights, as options of the game: n=5;n=11."
+    )
     considered_moves: int = setting(16, "Root moves that Gumbel search considers.", least=2, most=100_000)
     parallel_games: int = setting(
         0, "Games played side by side, over all workers; 0 lets the preflight choose.", least=0, most=1_000_000
@@ -191,6 +194,8 @@ class Config:
         if self.evaluate_every and not self.evaluation_positions:
             raise BadOption("evaluate_every needs evaluation_positions, a file that ludus grade --positions FILE makes")
         FAMILIES[self.network].check_settings(self)
+        if self.boards and not self.fits_all_sizes:
+            raise BadOption("boards need a network whose weights fit all board sizes: groups, or size_free = yes")
         if self.full_search_fraction < 1 and self.fast_simulations > self.simulations:
             raise BadOption("fast_simulations must not exceed simulations")
 
@@ -198,6 +203,11 @@ class Config:
     def fits_all_sizes(self) -> bool:
         """True if one set of weights fits all board sizes."""
         return FAMILIES[self.network].fits_all_sizes_with(self)
+
+    @property
+    def board_count(self) -> int:
+        """The number of boards that are played and learned."""
+        return 1 + sum(1 for each in self.boards.split(";") if each.strip())
 
     def make_network(self, game: Game) -> Any:
         """The network that these settings describe, for a game."""

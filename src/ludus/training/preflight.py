@@ -19,6 +19,7 @@ from ludus.nets.evaluator import calls_per_second
 from ludus.nets.families import FAMILIES
 from ludus.nets.rows import Rows, join
 from ludus.stopping import NEVER, Deadline, Stopped
+from ludus.training.boards import further_games
 from ludus.training.learner import Learner, learner_device
 from ludus.training.planning import check_fit, mean_plies
 from ludus.training.playoff import play_off
@@ -58,7 +59,7 @@ class Measured:
     evaluations: float
     """Evaluations per second of the network alone, on all workers."""
     simulations: float
-    """Simulations per second of self-play."""
+    """Simulations per second of self-play, over all boards."""
     plies: float
     """Mean length of a random game. Of games under way for some seconds, only the shortest would have ended."""
     learned: float
@@ -92,7 +93,8 @@ class Measured:
         The preflight has made trees, network and learner once, and so has the run. The replay window is there twice
         while rows are added to it.
         """
-        window = self.row_bytes * min(window_size(config, config.planned_rows), max(1, config.planned_rows))
+        share = config.planned_rows // config.board_count
+        window = config.board_count * self.row_bytes * min(window_size(config, share), max(1, share))
         return int(1.1 * (max(self.peak, USUAL_PEAK) + self.tree_bytes + 2 * window)) + LATER
 
     def games_per_hour(self, config: Config) -> float:
@@ -117,7 +119,8 @@ def measure(game: Game, config: Config, progress: Progress | None = None, stop: 
     device = learner_device(config)
     tried = [config.parallel_games] if config.parallel_games else GAMES[device]
     threads = [config.learner_threads or 1] if config.learner_threads or device == "cuda" else sorted({1, cpu_count()})
-    stages = 2 + len(tried) + len(threads)
+    further = further_games(game, config)
+    stages = 2 + len(tried) + len(threads) + len(further)
     stage = 0
 
     def begin(what: str) -> None:
@@ -139,6 +142,13 @@ def measure(game: Game, config: Config, progress: Progress | None = None, stop: 
             best = candidate
     assert best is not None
     selfplay, rows = best.selfplay, best.rows
+    speeds, tree_bytes = [best.simulations], selfplay.bytes
+    for each in further:
+        begin(f"self-play of {each!r}")
+        planes = None if calibration is None else random_planes(config.make_network(each).sizes, 64)
+        other = _measure_selfplay(each, config, config.make_network(each), selfplay.games, planes, stop)
+        speeds.append(other.simulations)
+        tree_bytes += other.selfplay.bytes
     begin("the network alone")
     evaluations = selfplay.measure_network(SECONDS)
     learned = {}
@@ -151,7 +161,7 @@ def measure(game: Game, config: Config, progress: Progress | None = None, stop: 
     return Measured(
         parameters=sum(weight.numel() for weight in network.parameters()),
         evaluations=evaluations,
-        simulations=best.simulations,
+        simulations=len(speeds) / sum(1 / speed for speed in speeds),
         plies=mean_plies(game),
         learned=learned[fastest],
         engine=engine,
@@ -159,7 +169,7 @@ def measure(game: Game, config: Config, progress: Progress | None = None, stop: 
         workers=len(selfplay.workers),
         learner_threads=fastest,
         peak=peak_memory(),
-        tree_bytes=selfplay.bytes,
+        tree_bytes=tree_bytes,
         row_bytes=rows.bytes / max(1, len(rows)),
         trees_on_gpu=forest.on_gpu,
         why_not_on_gpu=forest.why_not_on_gpu,
