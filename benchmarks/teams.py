@@ -1,8 +1,8 @@
 """A trained player against UCT in games of partners: python -m benchmarks.teams GAME RUN [--seconds 2] [--games 50]
 
 GAME is gdl:babel, where all players win or lose together, or gdl:pacman, one against two. The network plays all seats
-of one team and `uct` the others; for comparison `uct` plays all seats. The table shows the mean value of the team, from -1 to
-1, with its 95 % interval. Every agent has the same time a move and one core; the first two joint moves are random.
+of one team and `uct` the others; for comparison `uct` plays all seats. Printed is the mean value of the team, from -1
+to 1, with its 95 % interval. Every agent has the same time a move and one core; the first two joint moves are random.
 """
 
 import argparse
