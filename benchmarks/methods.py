@@ -39,14 +39,6 @@ VARIANTS = {
     "no random openings": {"opening_plies": 0},
     "gating at 55 %": {"gating": 0.55},
     "PUCT, 50 simulations": {"search": "puct", "simulations": 50},
-    "blunders above 0.2 do not count": {"blunder_margin": 0.2},
-    "blunders above 0.35 do not count": {"blunder_margin": 0.35},
-    "blunders above 0.1, values 0.75 results": {"blunder_margin": 0.1, "outcome_fraction": 0.75},
-    "moves drawn in 14 plies": {"sample_plies": 14},
-    "blunders above 0.2, another seed": {"blunder_margin": 0.2, "seed": 1},
-    "default, another seed": {"seed": 1},
-    "moves drawn in 14 plies, blunders above 0.2": {"sample_plies": 14, "blunder_margin": 0.2},
-    "values 0.3 results": {"outcome_fraction": 0.3},
     "PUCT, 50, nothing forced": {"search": "puct", "simulations": 50, "forced_playouts": 0.0},
 }
 CLASSES = ("begin-hard", "begin-medium", "middle-medium")

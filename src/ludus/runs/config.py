@@ -113,13 +113,6 @@ class Config:
         least=0,
         most=1,
     )
-    blunder_margin: float = setting(
-        0.0,
-        "A sampled move that costs more than this, by the values of the search, does not count in the value targets of "
-        "earlier positions: they get the value that the search found before it. 0 disables it.",
-        least=0,
-        most=2,
-    )
     ema_decay: float = setting(
         0.98, "Decay per step of the exponential moving average whose weights play.", least=0, most=0.9999
     )

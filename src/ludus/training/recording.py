@@ -4,13 +4,10 @@ import math
 
 import numpy as np
 
-from ludus.native import compiled_names, kernel, part, uniform
+from ludus.native import kernel, uniform
 from ludus.rules import EVERYONE, legal, outcome, to_move
-from ludus.search import visits
 from ludus.search.random_play import play_joint
 from ludus.search.tree import LOST, NOTHING
-
-edge_value = compiled_names(visits)["edge_value"]
 
 
 @kernel
@@ -73,36 +70,14 @@ def record(trees, edges, policy, players, starts, actions, probabilities, expect
             starts[row + 1] = at
 
 
-@part
-def value_lost(trees, tree, action):
-    """How much less the search expects of an action than of the best one; 0 if it has not tried the action.
-
-    Only moves with at least half as many visits as the most visited one can be the best: the values of others say
-    little. For a player who moves alone.
-    """
-    root = trees.nodes[trees.root[tree]]
-    most = 0
-    for index in range(root.first, root.first + root.counts[0]):
-        most = max(most, trees.edges[index].visits)
-    best, own = -1.0, 1.0
-    for index in range(root.first, root.first + root.counts[0]):
-        edge = trees.edges[index]
-        if 2 * edge.visits >= most:
-            best = max(best, edge_value(edge, -1.0))
-        if edge.action == action:
-            own = edge_value(edge, 1.0)
-    return max(0.0, best - own)
-
-
 @kernel
 def play_moves(
-    rules, states, random, edges, trees, players, starts, actions, probabilities, sampled, joint, played, lost, results,
-    over,
-):  # fmt: skip
+    rules, states, random, edges, trees, players, starts, actions, probabilities, sampled, joint, played, results, over
+):
     """Play a move in every game: a draw from the policy where sampled bool [B] is True, else the search's decision.
 
-    Fills played int32 [B] and lost float32 [B], what the move costs by the search's values (both valid where one player
-    moves); over bool [B], and results float32 [B, P] where a game is over. Scratch: joint [P].
+    Fills played int32 [B] (valid where one player moves), over bool [B], and results float32 [B, P] where a game is
+    over. Scratch: joint [P].
     """
     blocks = edges.shape[1]
     for tree in range(edges.shape[0]):
@@ -122,32 +97,21 @@ def play_moves(
                             break
             joint[block] = chosen
         played[tree] = joint[0]
-        lost[tree] = 0.0
-        if blocks == 1 and sampled[tree] and players[tree] >= 0:
-            lost[tree] = value_lost(trees, tree, joint[0])
         play_joint(rules, states[tree], joint)
         over[tree] = outcome(rules, states[tree], results[tree])
 
 
 @kernel
-def settle(over, results, trees, blunders, players, search, known, kept):
+def settle(over, results, trees, known, kept):
     """Write the results float32 [B, P] of games that are over, bool [B], into their rows; returns the number of rows.
 
-    The rows are those of one move of every game. It is called for the latest move first. Where the move was a blunder,
-    bool [n], the result says nothing about the rows up to it: from there on back, `results` is what the search expected
-    of the player, float32 [n]. trees int64 [n] is the game of each row; known bool [n] and kept float32 [n, P] are
-    filled.
+    trees int64 [n] is the game of each row; known bool [n] and kept float32 [n, P] are filled.
     """
     count = 0
     for row in range(trees.size):
-        tree = trees[row]
-        if over[tree] and not known[row]:
+        if over[trees[row]] and not known[row]:
             known[row] = True
             count += 1
-            if blunders[row]:
-                player = players[row]
-                results[tree, player] = search[row]
-                results[tree, 1 - player] = -search[row]
             for player in range(results.shape[1]):
-                kept[row, player] = results[tree, player]
+                kept[row, player] = results[trees[row], player]
     return count

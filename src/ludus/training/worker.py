@@ -35,7 +35,6 @@ class Step:
 
     rows: Rows
     trees: np.ndarray  # int64 [n]: the game of each row
-    blunders: np.ndarray  # bool [n]: was the move so bad that the result says nothing about the rows up to it?
     known: np.ndarray  # bool [n]: is the result known?
     number: int  # the number of the move since the worker began
 
@@ -78,7 +77,6 @@ class Worker:
         self._expected = np.zeros(games * blocks, np.float32)
         self._surprise = np.zeros(games * blocks, np.float32)
         self._played = np.zeros(games, np.int32)
-        self._lost = np.zeros(games, np.float32)
         self._joint = np.zeros(game.players, np.int32)
         self._values = np.zeros(game.players, np.float32)
         self._legal = np.zeros(game.most_legal, np.int32)
@@ -152,7 +150,7 @@ class Worker:
         over = np.zeros(self.games, np.bool_)
         results = np.zeros((self.games, game.players), np.float32)
         sampled = (self.plies < self.config.sample_plies) & full
-        written = self._joint, self._played, self._lost, results, over
+        written = self._joint, self._played, results, over
         play_moves(game.rules, self.states, self.random, edges, trees, *rows, sampled, *written)
         game.raise_pending()
         self.resigning.check(self._players, self._expected, full, over, results)
@@ -194,9 +192,7 @@ class Worker:
         )
         # Copying all rows is much faster than picking all. It holds the interpreter's lock, and a GPU may be waiting.
         kept = pick_rows(rows, chosen) if len(chosen) < total else join([rows])
-        margin = self.config.blunder_margin
-        blunders = (self._lost[trees] > margin) & (margin > 0) & self.game.two_player_zero_sum
-        self.steps.append(Step(kept, trees, blunders, np.zeros(len(chosen), np.bool_), self.moves))
+        self.steps.append(Step(kept, trees, np.zeros(len(chosen), np.bool_), self.moves))
 
     def _settle(self, over: np.ndarray, results: np.ndarray) -> None:
         """Give the rows of games that are over their results."""
@@ -204,11 +200,8 @@ class Worker:
         self.wins += (results[over] > 0).sum(axis=0)
         self.draws += int((results[over] == 0).all(axis=1).sum())
         self.plies_finished += int(self.plies[over].sum())
-        results = results.copy()  # what they say changes on the way back
-        for step in reversed(self.steps):
-            rows = step.rows
-            told = step.trees, step.blunders, rows.players, rows.search
-            self.rows_known += settle(over, results, *told, step.known, rows.results)
+        for step in self.steps:
+            self.rows_known += settle(over, results, step.trees, step.known, step.rows.results)
 
     def take_rows(self) -> Rows:
         """Remove and return the rows whose results are known, oldest first."""
@@ -218,7 +211,6 @@ class Worker:
                 taken.append(pick_rows(step.rows, np.flatnonzero(step.known)))
                 waiting = np.flatnonzero(~step.known)
                 step.rows, step.trees = pick_rows(step.rows, waiting), step.trees[waiting]
-                step.blunders = step.blunders[waiting]
                 step.known = np.zeros(len(waiting), np.bool_)
         self.steps = [step for step in self.steps if len(step.trees)]
         self.rows_known = 0
@@ -239,7 +231,6 @@ class Worker:
             "step_sizes": np.array([len(step.trees) for step in self.steps], np.int64),
             "step_numbers": np.array([step.number for step in self.steps], np.int64),
             "step_trees": np.concatenate([np.zeros(0, np.int64), *(step.trees for step in self.steps)]),
-            "step_blunders": np.concatenate([np.zeros(0, np.bool_), *(step.blunders for step in self.steps)]),
             **{f"rows.{name}": value for name, value in rows._asdict().items()},
         }
         return State(arrays=arrays) | self.resigning.state()
@@ -255,10 +246,9 @@ class Worker:
         self.finished, self.plies_finished, self.simulations, self.moves = arrays["counts"].tolist()
         rows = Rows(**{name: arrays[f"rows.{name}"] for name in Rows._fields})
         self.steps, self.rows_known = [], 0
-        blunders = arrays.get("step_blunders", np.zeros(len(rows), np.bool_))  # runs of Ludus 0.1 have none
         begin = 0
         for size, number in zip(arrays["step_sizes"].tolist(), arrays["step_numbers"].tolist(), strict=True):
             chosen = np.arange(begin, begin + size)
-            told = arrays["step_trees"][chosen], blunders[chosen]
-            self.steps.append(Step(pick_rows(rows, chosen), *told, np.zeros(size, np.bool_), number))
+            known = np.zeros(size, np.bool_)
+            self.steps.append(Step(pick_rows(rows, chosen), arrays["step_trees"][chosen], known, number))
             begin += size
