@@ -173,6 +173,12 @@ class Config:
     )
     workers: int = setting(0, "Self-play threads; 0 means one for each CPU core.", least=0, most=4096)
     learner_threads: int = setting(0, "Learner threads; 0 lets the preflight choose.", least=0, most=4096)
+    learner_precision: str = setting(
+        "auto",
+        "Numbers in which the learner multiplies on a CPU; auto is float32, or bfloat16 where the preflight finds it "
+        "faster.",
+        among=("auto", "float32", "bfloat16"),
+    )
 
     def __post_init__(self) -> None:
         for each in dataclasses.fields(self):

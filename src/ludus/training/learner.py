@@ -16,6 +16,7 @@ from ludus.nets.samples import Targets
 from ludus.nets.sharing import share_weights
 from ludus.stopping import NEVER, Stop
 from ludus.training.averaging import move_all
+from ludus.training.precision import can_use_bfloat16
 from ludus.training.state import State, with_prefix
 from ludus.training.steps import ThreadedSteps
 
@@ -87,7 +88,8 @@ class Learner:
 
             self.stepper = GraphedSteps(**shared)
         else:
-            self.stepper = ThreadedSteps(**shared, device=self.device, threads=threads)
+            bfloat16 = device == "cuda" or (config.learner_precision == "bfloat16" and can_use_bfloat16())
+            self.stepper = ThreadedSteps(**shared, device=self.device, threads=threads, bfloat16=bfloat16)
         if device == "cpu":
             torch.set_num_threads(1)  # see steps.py
 

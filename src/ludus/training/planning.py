@@ -207,5 +207,6 @@ def plan(config: Config, measured: Measured, budget: Budget) -> Config:
         parallel_games=parallel_games,
         workers=measured.workers,
         learner_threads=measured.learner_threads,
+        learner_precision=measured.learner_precision,
         **shorter_rounds(config, rows),
     )

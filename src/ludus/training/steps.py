@@ -42,6 +42,8 @@ class ThreadedSteps:
     average: Callable[[Any], None]
     device: torch.device
     threads: int = 1
+    bfloat16: bool = False
+    """True to multiply in bfloat16; weights and sums stay float32."""
 
     warm_up = 2
     """The number of steps to take before steps can be timed."""
@@ -98,7 +100,7 @@ class ThreadedSteps:
         """The losses and gradients of one thread's part of the batch, on its copy of the network."""
         copy_all(list(network.parameters()), list(self.network.parameters()))
         rng = np.random.default_rng(seed)
-        with torch.autocast("cuda", torch.bfloat16, enabled=self.device.type == "cuda"):
+        with torch.autocast(self.device.type, torch.bfloat16, enabled=self.bfloat16):
             losses = sampler.loss(network, sampler.draw(rows, count, rng).to(self.device))
         policy_loss, value_loss = (loss / self.batch_size for loss in losses)
         loss = policy_loss + self.value_weight * value_loss
