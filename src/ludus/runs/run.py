@@ -60,7 +60,10 @@ PLAYER = "player.safetensors"
 TO_RESUME = (PLAYER, "learner.safetensors", "state.npz")
 """The files of a checkpoint from which a run can go on."""
 
-NETWORK = ("network", "blocks", "width", "size_free", "roles", "soft_policy_weight", "reply_policy_weight", "dropout")
+NETWORK = (
+    *("network", "blocks", "width", "size_free", "words", "roles"),
+    *("soft_policy_weight", "reply_policy_weight", "dropout"),
+)
 """The settings that determine the shapes of a network's weights."""
 SIZE_FREE = "weights for every size are trained with --set size_free=yes, or network=graph or groups"
 
