@@ -123,8 +123,13 @@ class Network(nn.Module):
         auxiliary = None if self.further is None else self._split(self.further(x), self.sizes.auxiliary)
         return self._split(self.policy(x), self.sizes.heads), torch.tanh(self.value(x)), auxiliary
 
-    def to_logits(self, policy: NDArray[np.float32]) -> NDArray[np.float32]:
-        """The policy that an engine answers with as logits of moves [..., moves], to compare engines by."""
+    @property
+    def quantisable(self) -> bool:
+        """True if the engine int8 runs it in integers: it has convolutions."""
+        return any(isinstance(module, nn.Conv2d) for module in self.modules())
+
+    def to_logits(self, policy: NDArray[np.float32], inputs: Any) -> NDArray[np.float32]:
+        """The policy that an engine answers `inputs` with as logits of moves [..., moves], to compare engines by."""
         return policy
 
     def folded(self) -> Network:

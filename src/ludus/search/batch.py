@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ludus.game import Game, GroupShape, TouchShape
+from ludus.game import Game, GraphShape, GroupShape, TouchShape
 from ludus.native import bundle, kernel, part
 from ludus.rules import EVERYONE
 
@@ -34,6 +34,8 @@ class View(NamedTuple):
     """If set, the observations are made by `groups` of the rules, else by `observe`."""
     touches: TouchShape | None = None
     """Set together with `groups`: the answer is spread by what moves touch (see touching.py), else by action ids."""
+    graph: GraphShape | None = None
+    """If set, a position is seen as a graph, and the answer is spread by its nodes (see neighbours.py)."""
 
 
 @bundle

@@ -1,0 +1,154 @@
+"""Graph networks on the CPU: compiled loops and products of matrices, in memory that is used again for every batch."""
+
+from __future__ import annotations
+
+import copy
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import torch
+
+from ludus.native import intensive_kernel, kernel
+from ludus.nets.engines import CpuEngine
+from ludus.nets.relations import Slots, add_to_nodes, slots_of, take_largest
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from ludus.nets.graph_batches import Graphs
+
+NARROWEST = 16
+"""Layers with fewer outputs are filled up with zeros: products with narrower matrices take longer."""
+CHUNK = 16
+"""Positions in one batch: fewer take longer for each."""
+
+
+class Weights(NamedTuple):
+    """A layer of C inputs and H outputs: (the sum of all products) * scales + offsets, from `low` to `high`.
+
+    The weights are float32; or int8, and so are the inputs then. The sums of products are float32 or int32.
+    """
+
+    own: torch.Tensor  # [C, H]
+    others: list[torch.Tensor]  # for each relation, [C, H]
+    scales: Any  # float32 [H]
+    offsets: Any  # float32 [H]
+    low: Any  # float32: 0 if the layer rectifies, else minus infinity
+    high: Any  # float32
+    rounds: bool
+    """True if the outputs are integers, int8; then `offsets` includes 0.5."""
+
+
+@intensive_kernel
+def finish(sums, scales, offsets, low, high, out):
+    """Fill `out` [N, H], float32 or int8, with sums [N, H] * scales + offsets, from `low` to `high`."""
+    for node in range(sums.shape[0]):
+        total, row = sums[node], out[node]
+        for h in range(sums.shape[1]):
+            row[h] = min(max(np.float32(total[h]) * scales[h] + offsets[h], low), high)
+
+
+@kernel
+def pool_nodes(x, ends, policy, outputs):
+    """Fill policy float32 [N] and outputs float32 [K, outputs], before tanh, from the last layer x float32 [N, H]."""
+    first = 0
+    for k in range(ends.size):
+        outputs[k, :] = 0.0
+        for node in range(first, ends[k]):
+            policy[node] = x[node, 0]
+            for i in range(outputs.shape[1]):
+                outputs[k, i] += x[node, 1 + i]
+        for i in range(outputs.shape[1]):
+            outputs[k, i] /= max(1, ends[k] - first)
+        first = ends[k]
+
+
+class NativeEngine(CpuEngine):
+    """Runs graph networks in float32. Engines made by `share` have its weights, and memory of their own."""
+
+    chunk = CHUNK
+
+    def __init__(self) -> None:
+        self.layers: list[Weights] = []
+        """The same list in all engines made by `share`."""
+        self._begin()
+
+    def _begin(self) -> None:
+        self.memory: dict[Any, torch.Tensor] = {}
+
+    def share(self) -> NativeEngine:
+        made = copy.copy(self)
+        made._begin()
+        return made
+
+    def load(self, network: Any, calibration: Any = None) -> None:
+        torch.set_num_threads(1)  # engines run on several threads, and each of them would start more
+        self.outputs = network.sizes.outputs
+        self.layers[:] = weights_of(network)
+
+    def run(self, inputs: Graphs) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        x = self.activations(inputs)[-1]
+        policy = np.zeros(len(inputs.features), np.float32)
+        values = np.empty((len(inputs.ends), self.outputs), np.float32)
+        pool_nodes(x.numpy(), inputs.ends, policy, values)
+        return policy, np.tanh(values)
+
+    def activations(self, inputs: Graphs) -> list[torch.Tensor]:
+        """The outputs of all layers. They are valid until the next call."""
+        slots = slots_of(inputs.starts, inputs.sources)
+        sizes = np.diff(slots.bounds).tolist()
+        found = [torch.from_numpy(inputs.features)]
+        with torch.inference_mode():
+            for number, weights in enumerate(self.layers):
+                found.append(self._apply(f"layer {number}", weights, found[-1], slots, sizes))
+        return found[1:]
+
+    def _apply(self, name: str, weights: Weights, x: torch.Tensor, slots: Slots, sizes: list[int]) -> torch.Tensor:
+        """The outputs of a layer; sizes [R] are the numbers of the relations' slots."""
+        is_exact = weights.own.is_floating_point()
+        multiply, kind = (torch.mm, torch.float32) if is_exact else (torch._int_mm, torch.int32)
+        (nodes, inputs), outputs, count = x.shape, weights.own.shape[1], len(slots.nodes)
+        largest = self._take("largest", count, inputs, x.dtype)
+        sums, rows = self._take("sums", nodes, outputs, kind), self._take("rows", count, outputs, kind)
+        out = self._take(name, nodes, outputs, torch.int8 if weights.rounds else torch.float32)
+        take_largest(x.numpy(), *slots, largest.numpy())
+        multiply(x, weights.own, out=sums)
+        first = 0
+        for size, weight in zip(sizes, weights.others, strict=True):
+            if size:
+                multiply(largest[first : first + size], weight, out=rows[first : first + size])
+                first += size
+        add_to_nodes(rows.numpy(), slots.nodes, sums.numpy())
+        finish(sums.numpy(), *weights[2:6], out.numpy())
+        return out
+
+    def _take(self, name: str, rows: int, columns: int, kind: torch.dtype) -> torch.Tensor:
+        """A matrix [rows, columns] in memory that is taken again by the next call with this name."""
+        found = self.memory.get((name, columns, kind))
+        if found is None or len(found) < rows:
+            found = self.memory[name, columns, kind] = torch.empty(rows * 5 // 4, columns, dtype=kind)
+        return found[:rows]
+
+
+def weights_of(network: Any) -> list[Weights]:
+    """The layers of a nets.graph.GraphNetwork."""
+    made = []
+    inputs = network.sizes.graph[0]
+    for layer in (*network.layers, network.last):
+        outputs = max(NARROWEST, layer.own.out_features)
+        relations = layer.others.in_features // layer.own.in_features
+        own, *others = (
+            filled_up(part.T, inputs, outputs) for part in (layer.own.weight, *layer.others.weight.chunk(relations, 1))
+        )
+        offsets = filled_up(layer.own.bias[None], 1, outputs)[0].numpy()
+        low = np.float32(-np.inf if layer is network.last else 0.0)
+        made.append(Weights(own, others, np.ones(outputs, np.float32), offsets, low, np.float32(np.inf), False))
+        inputs = outputs
+    return made
+
+
+def filled_up(matrix: torch.Tensor, rows: int, columns: int) -> torch.Tensor:
+    """A copy of a matrix on the CPU, filled up with zeros."""
+    made = torch.zeros(rows, columns)
+    made[: matrix.shape[0], : matrix.shape[1]] = matrix.detach()
+    return made
