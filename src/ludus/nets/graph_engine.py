@@ -111,7 +111,7 @@ class NativeEngine(CpuEngine):
         largest = self._take("largest", count, inputs, x.dtype)
         sums, rows = self._take("sums", nodes, outputs, kind), self._take("rows", count, outputs, kind)
         out = self._take(name, nodes, outputs, torch.int8 if weights.rounds else torch.float32)
-        take_largest(x.numpy(), *slots, largest.numpy())
+        take_largest(x.numpy(), slots.firsts, slots.sources, largest.numpy())
         multiply(x, weights.own, out=sums)
         first = 0
         for size, weight in zip(sizes, weights.others, strict=True):

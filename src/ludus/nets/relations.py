@@ -20,61 +20,60 @@ from ludus.native import intensive_kernel, kernel
 class Slots(NamedTuple):
     """The slots of a batch of graphs."""
 
-    starts: Any  # int32 [R, N + 1]
-    sources: Any  # int32 [M]: the neighbours of node i in relation r are sources[starts[r, i] : starts[r, i + 1]]
-    nodes: Any  # int32 [S]: the node of each slot, ordered by relation
+    firsts: Any  # int32 [S + 1]
+    sources: Any  # int32 [M]: the neighbours of slot s are sources[firsts[s] : firsts[s + 1]]
+    nodes: Any  # int32 [S]: the node of each slot
     bounds: Any  # int64 [R + 1]: the slots of relation r are bounds[r] to bounds[r + 1]
 
 
 @kernel
-def list_slots(starts, nodes, bounds):
-    """Fill nodes int32 [R * N] and bounds int64 [R + 1] of Slots."""
+def list_slots(starts, firsts, nodes, bounds):
+    """Fill firsts int32 [R * N + 1], nodes int32 [R * N + 1] and bounds int64 [R + 1] of Slots."""
     count = 0
     for relation in range(starts.shape[0]):
         bounds[relation] = count
         for node in range(starts.shape[1] - 1):
+            firsts[count] = starts[relation, node]
             nodes[count] = node
             count += starts[relation, node] < starts[relation, node + 1]
     bounds[starts.shape[0]] = count
+    firsts[count] = starts[-1, -1]
 
 
 def slots_of(starts: Any, sources: Any) -> Slots:
-    """The slots of graphs whose edges are sorted (see search/neighbours.py)."""
+    """The slots of graphs whose edges are sorted: starts int32 [R, N + 1] and sources (see search/neighbours.py)."""
     relations, ends = starts.shape
-    nodes, bounds = np.empty(relations * (ends - 1) + 1, np.int32), np.empty(relations + 1, np.int64)
-    list_slots(starts, nodes, bounds)
-    return Slots(starts, sources, nodes[: bounds[-1]], bounds)
+    (firsts, nodes), bounds = np.empty((2, relations * (ends - 1) + 1), np.int32), np.empty(relations + 1, np.int64)
+    list_slots(starts, firsts, nodes, bounds)
+    count = int(bounds[-1])
+    return Slots(firsts[: count + 1], sources, nodes[:count], bounds)
 
 
 @intensive_kernel
-def take_largest(x, starts, sources, nodes, bounds, largest):
+def take_largest(x, firsts, sources, largest):
     """Fill `largest` [S, C] with the maximum of x [N, C] over the neighbours of each slot; both float32, or int8."""
     channels = x.shape[1]
-    for relation in range(bounds.size - 1):
-        for slot in range(bounds[relation], bounds[relation + 1]):
-            node = nodes[slot]
-            first, last = starts[relation, node], starts[relation, node + 1] - 1
-            row, one, other = largest[slot], x[sources[first]], x[sources[last]]
+    for slot in range(largest.shape[0]):
+        first, last = firsts[slot], firsts[slot + 1] - 1
+        row, one, other = largest[slot], x[sources[first]], x[sources[last]]
+        for c in range(channels):
+            row[c] = max(one[c], other[c])
+        for edge in range(first + 1, last, 2):  # two at a time: the row is read and written half as often
+            one, other = x[sources[edge]], x[sources[edge + 1]]
             for c in range(channels):
-                row[c] = max(one[c], other[c])
-            for edge in range(first + 1, last, 2):  # two at a time: the row is read and written half as often
-                one, other = x[sources[edge]], x[sources[edge + 1]]
-                for c in range(channels):
-                    row[c] = max(row[c], max(one[c], other[c]))
+                row[c] = max(row[c], max(one[c], other[c]))
 
 
 @intensive_kernel
-def give_to_largest(x, largest, gradients, relation, starts, sources, nodes, into):
+def give_to_largest(x, largest, gradients, firsts, sources, into):
     """Add gradients float32 [S, C] to into float32 [N, C], each to a node that its maximum came from.
 
-    All arguments but x, starts and sources are those of one relation's slots. Of several nodes with the maximum the
-    first takes it. The gradients are set to 0 on the way.
+    Of several nodes with the maximum the first takes it. The gradients are set to 0 on the way.
     """
     channels = x.shape[1]
-    for slot in range(nodes.size):
-        node = nodes[slot]
+    for slot in range(largest.shape[0]):
         row, rest = largest[slot], gradients[slot]
-        for edge in range(starts[relation, node], starts[relation, node + 1]):
+        for edge in range(firsts[slot], firsts[slot + 1]):
             source = sources[edge]
             one, sums = x[source], into[source]
             for c in range(channels):
@@ -99,7 +98,7 @@ class Relate(torch.autograd.Function):
     def forward(context: Any, x: torch.Tensor, weight: torch.Tensor, slots: Slots) -> torch.Tensor:
         channels = x.shape[1]
         largest = x.new_empty(len(slots.nodes), channels)
-        take_largest(x.detach().numpy(), *slots, largest.numpy())
+        take_largest(x.detach().numpy(), slots.firsts, slots.sources, largest.numpy())
         out = x.new_zeros(x.shape[0], weight.shape[0])
         for relation, first, last in _relations(slots):
             rows = largest[first:last] @ weight[:, relation * channels :][:, :channels].T
@@ -111,16 +110,17 @@ class Relate(torch.autograd.Function):
     @staticmethod
     def backward(context: Any, gradient: torch.Tensor) -> tuple[Any, Any, None]:
         x, weight, largest = context.saved_tensors
-        channels, (starts, sources, nodes, _) = x.shape[1], context.slots
+        channels, (firsts, sources, nodes, _) = x.shape[1], context.slots
         for_weight = torch.zeros_like(weight)
         for_x = torch.zeros_like(x) if context.needs_input_grad[0] else None
         for relation, first, last in _relations(context.slots):
             columns, mine = slice(relation * channels, (relation + 1) * channels), largest[first:last]
             rows = gradient.index_select(0, torch.from_numpy(nodes[first:last]))
-            for_weight[:, columns] = rows.T @ mine
+            # Products of narrow matrices take longer one way than the other.
+            for_weight[:, columns] = (mine.T @ rows).T if channels < weight.shape[0] else rows.T @ mine
             if for_x is not None:
                 numbers = x.detach().numpy(), mine.numpy(), (rows @ weight[:, columns]).numpy()
-                give_to_largest(*numbers, relation, starts, sources, nodes[first:last], for_x.numpy())
+                give_to_largest(*numbers, firsts[first : last + 1], sources, for_x.numpy())
         return for_x, for_weight, None
 
 
