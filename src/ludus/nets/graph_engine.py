@@ -39,10 +39,14 @@ class Weights(NamedTuple):
     """True if the outputs are integers, int8; then `offsets` includes 0.5."""
 
 
+Matrix = tuple[torch.Tensor, Any]
+"""A matrix as a tensor, and the same memory as an array."""
+
+
 @intensive_kernel
-def finish(sums, scales, offsets, low, high, out):
-    """Fill `out` [N, H], float32 or int8, with sums [N, H] * scales + offsets, from `low` to `high`."""
-    for node in range(sums.shape[0]):
+def finish(sums, nodes, scales, offsets, low, high, out):
+    """Fill the first rows of `out` [N, H], float32 or int8: sums [N, H] * scales + offsets, from `low` to `high`."""
+    for node in range(nodes):
         total, row = sums[node], out[node]
         for h in range(sums.shape[1]):
             row[h] = min(max(np.float32(total[h]) * scales[h] + offsets[h], low), high)
@@ -74,7 +78,7 @@ class NativeEngine(CpuEngine):
         self._begin()
 
     def _begin(self) -> None:
-        self.memory: dict[Any, torch.Tensor] = {}
+        self.memory: dict[Any, tuple[torch.Tensor, np.ndarray]] = {}
 
     def share(self) -> NativeEngine:
         made = copy.copy(self)
@@ -82,52 +86,54 @@ class NativeEngine(CpuEngine):
         return made
 
     def load(self, network: Any, calibration: Any = None) -> None:
-        torch.set_num_threads(1)  # engines run on several threads, and each of them would start more
         self.outputs = network.sizes.outputs
         self.layers[:] = weights_of(network)
 
     def run(self, inputs: Graphs) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-        x = self.activations(inputs)[-1]
+        torch.set_num_threads(1)  # of this thread: several threads run engines, and each of them would start more
+        _, x = self.activations(inputs)[-1]
         policy = np.zeros(len(inputs.features), np.float32)
         values = np.empty((len(inputs.ends), self.outputs), np.float32)
-        pool_nodes(x.numpy(), inputs.ends, policy, values)
+        pool_nodes(x, inputs.ends, policy, values)
         return policy, np.tanh(values)
 
-    def activations(self, inputs: Graphs) -> list[torch.Tensor]:
-        """The outputs of all layers. They are valid until the next call."""
+    def activations(self, inputs: Graphs) -> list[Matrix]:
+        """The outputs of all layers, with at least as many rows as nodes. They are valid until the next call."""
         slots = slots_of(inputs.starts, inputs.sources)
         sizes = np.diff(slots.bounds).tolist()
-        found = [torch.from_numpy(inputs.features)]
+        found = [(torch.from_numpy(inputs.features), inputs.features)]
         with torch.inference_mode():
             for number, weights in enumerate(self.layers):
-                found.append(self._apply(f"layer {number}", weights, found[-1], slots, sizes))
+                found.append(self._apply(number, weights, found[-1], len(inputs.features), slots, sizes))
         return found[1:]
 
-    def _apply(self, name: str, weights: Weights, x: torch.Tensor, slots: Slots, sizes: list[int]) -> torch.Tensor:
+    def _apply(self, number: int, weights: Weights, x: Matrix, nodes: int, slots: Slots, sizes: list[int]) -> Matrix:
         """The outputs of a layer; sizes [R] are the numbers of the relations' slots."""
         is_exact = weights.own.is_floating_point()
         multiply, kind = (torch.mm, torch.float32) if is_exact else (torch._int_mm, torch.int32)
-        (nodes, inputs), outputs, count = x.shape, weights.own.shape[1], len(slots.nodes)
-        largest = self._take("largest", count, inputs, x.dtype)
+        (inputs, outputs), count = weights.own.shape, len(slots.nodes)
+        largest = self._take("largest", count, inputs, x[0].dtype)
         sums, rows = self._take("sums", nodes, outputs, kind), self._take("rows", count, outputs, kind)
-        out = self._take(name, nodes, outputs, torch.int8 if weights.rounds else torch.float32)
-        take_largest(x.numpy(), slots.firsts, slots.sources, largest.numpy())
-        multiply(x, weights.own, out=sums)
+        out = self._take(number, nodes, outputs, torch.int8 if weights.rounds else torch.float32)
+        take_largest(x[1], slots.firsts, slots.sources, largest[1])
+        multiply(x[0][:nodes], weights.own, out=sums[0][:nodes])
         first = 0
         for size, weight in zip(sizes, weights.others, strict=True):
             if size:
-                multiply(largest[first : first + size], weight, out=rows[first : first + size])
-                first += size
-        add_to_nodes(rows.numpy(), slots.nodes, sums.numpy())
-        finish(sums.numpy(), *weights[2:6], out.numpy())
+                last = first + size
+                multiply(largest[0][first:last], weight, out=rows[0][first:last])
+                first = last
+        add_to_nodes(rows[1], slots.nodes, sums[1])
+        finish(sums[1], nodes, *weights[2:6], out[1])
         return out
 
-    def _take(self, name: str, rows: int, columns: int, kind: torch.dtype) -> torch.Tensor:
-        """A matrix [rows, columns] in memory that is taken again by the next call with this name."""
+    def _take(self, name: Any, rows: int, columns: int, kind: torch.dtype) -> Matrix:
+        """A matrix of at least this size, in memory that is taken again by the next call with this name."""
         found = self.memory.get((name, columns, kind))
-        if found is None or len(found) < rows:
-            found = self.memory[name, columns, kind] = torch.empty(rows * 5 // 4, columns, dtype=kind)
-        return found[:rows]
+        if found is None or len(found[1]) < rows:
+            made = torch.empty(rows * 5 // 4 + 1, columns, dtype=kind)
+            found = self.memory[name, columns, kind] = made, made.numpy()
+        return found
 
 
 def weights_of(network: Any) -> list[Weights]:

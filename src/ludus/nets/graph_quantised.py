@@ -46,7 +46,8 @@ class Int8GraphEngine(NativeEngine):
         if calibration is None:
             return
         exact, answers = list(self.layers), self.run(calibration)
-        steps = [step_sizes(x.numpy()) for x in self.activations(calibration)[:-1]]
+        nodes = len(calibration.features)
+        steps = [step_sizes(x[:nodes]) for _, x in self.activations(calibration)[:-1]]
         self.layers[:] = quantised(exact, steps)
         if not mean_difference(network, calibration, answers, self.run(calibration)) <= WORST:
             self.layers[:] = exact

@@ -18,17 +18,17 @@ from ludus.native import intensive_kernel, kernel
 
 
 class Slots(NamedTuple):
-    """The slots of a batch of graphs."""
+    """The slots of a batch of graphs. Indices without a sign are faster: a negative one would count from the end."""
 
-    firsts: Any  # int32 [S + 1]
-    sources: Any  # int32 [M]: the neighbours of slot s are sources[firsts[s] : firsts[s + 1]]
-    nodes: Any  # int32 [S]: the node of each slot
+    firsts: Any  # uint32 [S + 1]
+    sources: Any  # uint32 [M]: the neighbours of slot s are sources[firsts[s] : firsts[s + 1]]
+    nodes: Any  # uint32 [S]: the node of each slot
     bounds: Any  # int64 [R + 1]: the slots of relation r are bounds[r] to bounds[r + 1]
 
 
 @kernel
 def list_slots(starts, firsts, nodes, bounds):
-    """Fill firsts int32 [R * N + 1], nodes int32 [R * N + 1] and bounds int64 [R + 1] of Slots."""
+    """Fill firsts uint32 [R * N + 1], nodes uint32 [R * N + 1] and bounds int64 [R + 1] of Slots."""
     count = 0
     for relation in range(starts.shape[0]):
         bounds[relation] = count
@@ -43,23 +43,26 @@ def list_slots(starts, firsts, nodes, bounds):
 def slots_of(starts: Any, sources: Any) -> Slots:
     """The slots of graphs whose edges are sorted: starts int32 [R, N + 1] and sources (see search/neighbours.py)."""
     relations, ends = starts.shape
-    (firsts, nodes), bounds = np.empty((2, relations * (ends - 1) + 1), np.int32), np.empty(relations + 1, np.int64)
+    (firsts, nodes), bounds = np.empty((2, relations * (ends - 1) + 1), np.uint32), np.empty(relations + 1, np.int64)
     list_slots(starts, firsts, nodes, bounds)
     count = int(bounds[-1])
-    return Slots(firsts[: count + 1], sources, nodes[:count], bounds)
+    return Slots(firsts[: count + 1], sources.view(np.uint32), nodes[:count], bounds)
 
 
 @intensive_kernel
 def take_largest(x, firsts, sources, largest):
-    """Fill `largest` [S, C] with the maximum of x [N, C] over the neighbours of each slot; both float32, or int8."""
-    channels = x.shape[1]
-    for slot in range(largest.shape[0]):
-        first, last = firsts[slot], firsts[slot + 1] - 1
+    """Fill `largest` [S, C] with the maximum of x [N, C] over the neighbours of each slot; both float32, or int8.
+
+    Both may have more rows.
+    """
+    channels, step = x.shape[1], np.uint32(1)
+    for slot in range(firsts.size - 1):
+        first, last = firsts[slot], firsts[slot + 1] - step
         row, one, other = largest[slot], x[sources[first]], x[sources[last]]
         for c in range(channels):
             row[c] = max(one[c], other[c])
-        for edge in range(first + 1, last, 2):  # two at a time: the row is read and written half as often
-            one, other = x[sources[edge]], x[sources[edge + 1]]
+        for edge in range(first + step, last, step + step):  # two at a time: the row is written half as often
+            one, other = x[sources[edge]], x[sources[edge + step]]
             for c in range(channels):
                 row[c] = max(row[c], max(one[c], other[c]))
 
@@ -115,7 +118,7 @@ class Relate(torch.autograd.Function):
         for_x = torch.zeros_like(x) if context.needs_input_grad[0] else None
         for relation, first, last in _relations(context.slots):
             columns, mine = slice(relation * channels, (relation + 1) * channels), largest[first:last]
-            rows = gradient.index_select(0, torch.from_numpy(nodes[first:last]))
+            rows = gradient.index_select(0, torch.from_numpy(nodes[first:last].view(np.int32)))
             # Products of narrow matrices take longer one way than the other.
             for_weight[:, columns] = (mine.T @ rows).T if channels < weight.shape[0] else rows.T @ mine
             if for_x is not None:

@@ -1,0 +1,124 @@
+"""The speed of graph networks against another checkout: python -m benchmarks.graph FOLDER (about fifteen minutes)
+
+FOLDER is a checkout of another version. Both versions run the recipe etazero-sevn (Sevn with base 7, 7 layers from 64
+channels on, 200 simulations a move) in processes of their own, in turn; medians and the median of the ratios are
+printed. Only names that both versions have are used.
+
+The last lines say how far the network is from the speed of its products of matrices.
+"""
+
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from benchmarks.measuring import Table
+
+ROUNDS = 3
+HERE = Path(__file__).parent.parent
+GAMES = 64
+"""Games side by side."""
+
+
+def preflight() -> dict[str, float]:
+    """What the preflight of the recipe finds: positions near the start of the game, an untrained network."""
+    import ludus
+    from ludus.runs.config import Config, with_settings
+    from ludus.training import preflight
+
+    preflight.SECONDS = 4.0
+    settings = {"network": "graph", "blocks": 7, "width": 64, "search": "puct", "c_puct": 3.0, "noise_weight": 0.0}
+    more = {"simulations": 200, "outcome_fraction": 1.0, "parallel_games": GAMES}
+    found = preflight.measure(ludus.make("sevn", base=7), with_settings(Config(), {**settings, **more}))
+    return {
+        "network alone, evaluations/s": found.evaluations,
+        "self-play, simulations/s": found.simulations,
+        "learner, rows/s": found.learned,
+    }
+
+
+def recipe() -> dict[str, float]:
+    """Rows per second of a training from its start until the first games are over and learned from."""
+    import ludus
+
+    settings = {"parallel_games": GAMES, "iteration_rows": 32 * GAMES, "rating_games": 0, "seed": 1}
+    with tempfile.TemporaryDirectory() as folder:
+        run = ludus.train(recipe="etazero-sevn", games=GAMES, run=Path(folder, "run"), settings=settings)
+        lines = run.log()
+    seconds = sum(line["play_seconds"] + line["learn_seconds"] for line in lines)
+    return {"the recipe, rows/s": lines[-1]["rows"] / seconds}
+
+
+MEASUREMENTS = {"preflight": preflight, "recipe": recipe}
+
+
+def measure(folder: Path, what: str) -> dict[str, float]:
+    """A measurement by the version in a folder."""
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(folder / "src"), str(HERE)])}
+    command = [sys.executable, "-P", "-m", "benchmarks.graph", "--measure", what]  # -P: not the folder's benchmarks
+    done = subprocess.run(command, cwd=folder, env=environment, stdout=subprocess.PIPE, text=True, check=True)
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def limit(report: Table) -> None:
+    """The multiplications of the network on positions of random games, and how fast this machine does them."""
+    import torch
+
+    import ludus
+    from ludus.nets.calibrating import sample_positions
+    from ludus.nets.families import FAMILIES, make_network
+    from ludus.nets.relations import slots_of
+
+    torch.set_num_threads(1)
+    game = ludus.make("sevn", base=7).compile()
+    network = make_network("graph", game, blocks=7, width=64)
+    for name in ("native", "int8"):
+        evaluator = FAMILIES["graph"].make_evaluator(game, FAMILIES["graph"].make_engine(name))
+        graphs = evaluator.see(*sample_positions(game, 64))
+        evaluator.load(network, graphs)
+        rows = len(graphs.features) + len(slots_of(graphs.starts, graphs.sources).nodes)
+        layers = (*network.layers, network.last)
+        needed = rows / 64 * sum(layer.own.in_features * layer.own.out_features for layer in layers)
+        kind, multiply = (torch.float32, torch.mm) if name == "native" else (torch.int8, torch._int_mm)
+        one, other = torch.ones(4096, 64, dtype=kind), torch.ones(64, 64, dtype=kind)
+        best = _seconds(lambda one=one, other=other, multiply=multiply: multiply(one, other)) / (4096 * 64 * 64)
+        taken = _seconds(lambda evaluator=evaluator, graphs=graphs: evaluator.engine.run(graphs)) / 64
+        figure = f"{1e6 * taken:.1f} us a position"
+        told = f"{needed / 1e6:.2f} million multiplications alone: {1e6 * best * needed:.1f} us"
+        report(f"{name}, batches of 64, one thread", figure, told)
+
+
+def _seconds(work) -> float:
+    """The shortest of several times that `work` takes, in seconds of this thread."""
+    times = []
+    for _ in range(30):
+        began = time.thread_time()
+        work()
+        times.append(time.thread_time() - began)
+    return min(times)
+
+
+def main() -> None:
+    report = Table()
+    other = Path(sys.argv[1]).resolve()
+    for what in MEASUREMENTS:
+        rounds = [[measure(folder, what) for folder in (HERE, other)] for _ in range(ROUNDS)]
+        for figure in rounds[0][0]:
+            pairs = [(mine[figure], theirs[figure]) for mine, theirs in rounds]
+            ours, before = (statistics.median(side) for side in zip(*pairs, strict=True))
+            ratios = sorted(mine / theirs for mine, theirs in pairs)
+            shown = f"{statistics.median(ratios):.1f} times {before:,.0f} (from {ratios[0]:.1f} to {ratios[-1]:.1f})"
+            report(figure, f"{ours:,.0f}", shown)
+    limit(report)
+    report.finish(f"python -m benchmarks.graph {other.name}")
+
+
+if __name__ == "__main__":
+    if "--measure" in sys.argv:
+        print(json.dumps(MEASUREMENTS[sys.argv[-1]]()))
+    else:
+        main()
