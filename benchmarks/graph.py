@@ -20,7 +20,7 @@ from benchmarks.measuring import Table
 
 ROUNDS = 3
 HERE = Path(__file__).parent.parent
-GAMES = 64
+GAMES = {"preflight": 128, "recipe": 64}
 """Games side by side."""
 
 
@@ -32,7 +32,7 @@ def preflight() -> dict[str, float]:
 
     preflight.SECONDS = 4.0
     settings = {"network": "graph", "blocks": 7, "width": 64, "search": "puct", "c_puct": 3.0, "noise_weight": 0.0}
-    more = {"simulations": 200, "outcome_fraction": 1.0, "parallel_games": GAMES}
+    more = {"simulations": 200, "outcome_fraction": 1.0, "parallel_games": GAMES["preflight"]}
     found = preflight.measure(ludus.make("sevn", base=7), with_settings(Config(), {**settings, **more}))
     return {
         "network alone, evaluations/s": found.evaluations,
@@ -45,9 +45,10 @@ def recipe() -> dict[str, float]:
     """Rows per second of a training from its start until the first games are over and learned from."""
     import ludus
 
-    settings = {"parallel_games": GAMES, "iteration_rows": 32 * GAMES, "rating_games": 0, "seed": 1}
+    games = GAMES["recipe"]
+    settings = {"parallel_games": games, "iteration_rows": 32 * games, "rating_games": 0, "seed": 1}
     with tempfile.TemporaryDirectory() as folder:
-        run = ludus.train(recipe="etazero-sevn", games=GAMES, run=Path(folder, "run"), settings=settings)
+        run = ludus.train(recipe="etazero-sevn", games=games, run=Path(folder, "run"), settings=settings)
         lines = run.log()
     seconds = sum(line["play_seconds"] + line["learn_seconds"] for line in lines)
     return {"the recipe, rows/s": lines[-1]["rows"] / seconds}

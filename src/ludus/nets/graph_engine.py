@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from ludus.nets.graph_batches import Graphs
 
 NARROWEST = 16
-"""Layers with fewer outputs are filled up with zeros: products with narrower matrices take longer."""
+"""Layers with fewer outputs are filled up with zeros: products with narrower matrices take longer. With fewer inputs,
+all relations of a node are one row: to add up the products of each relation would take longer than to make them."""
 CHUNK = 16
 """Positions in one batch: fewer take longer for each."""
 
@@ -30,7 +31,7 @@ class Weights(NamedTuple):
     """
 
     own: torch.Tensor  # [C, H]
-    others: list[torch.Tensor]  # for each relation, [C, H]
+    others: list[torch.Tensor]  # for each relation, [C, H]; if empty, `own` has them below it, [(1 + R) * C, H]
     scales: Any  # float32 [H]
     offsets: Any  # float32 [H]
     low: Any  # float32: 0 if the layer rectifies, else minus infinity
@@ -50,6 +51,23 @@ def finish(sums, nodes, scales, offsets, low, high, out):
         total, row = sums[node], out[node]
         for h in range(sums.shape[1]):
             row[h] = min(max(np.float32(total[h]) * scales[h] + offsets[h], low), high)
+
+
+@intensive_kernel
+def join_relations(x, count, largest, nodes, bounds, joined):
+    """Fill the first `count` rows of joined [N, (1 + R) * C] with x [N, C] and, for each relation, largest [S, C]."""
+    channels = x.shape[1]
+    for node in range(count):
+        row, numbers = joined[node], x[node]
+        row[channels:] = 0
+        for c in range(channels):
+            row[c] = numbers[c]
+    for relation in range(bounds.size - 1):
+        first = (1 + relation) * channels
+        for slot in range(bounds[relation], bounds[relation + 1]):
+            row, numbers = joined[nodes[slot]], largest[slot]
+            for c in range(channels):
+                row[first + c] = numbers[c]
 
 
 @kernel
@@ -111,19 +129,24 @@ class NativeEngine(CpuEngine):
         """The outputs of a layer; sizes [R] are the numbers of the relations' slots."""
         is_exact = weights.own.is_floating_point()
         multiply, kind = (torch.mm, torch.float32) if is_exact else (torch._int_mm, torch.int32)
-        (inputs, outputs), count = weights.own.shape, len(slots.nodes)
-        largest = self._take("largest", count, inputs, x[0].dtype)
-        sums, rows = self._take("sums", nodes, outputs, kind), self._take("rows", count, outputs, kind)
+        (inputs, outputs), channels, count = weights.own.shape, x[0].shape[1], len(slots.nodes)
+        largest, sums = self._take("largest", count, channels, x[0].dtype), self._take("sums", nodes, outputs, kind)
         out = self._take(number, nodes, outputs, torch.int8 if weights.rounds else torch.float32)
         take_largest(x[1], slots.firsts, slots.sources, largest[1])
-        multiply(x[0][:nodes], weights.own, out=sums[0][:nodes])
-        first = 0
-        for size, weight in zip(sizes, weights.others, strict=True):
-            if size:
-                last = first + size
-                multiply(largest[0][first:last], weight, out=rows[0][first:last])
-                first = last
-        add_to_nodes(rows[1], slots.nodes, sums[1])
+        if weights.others:
+            rows = self._take("rows", count, outputs, kind)
+            multiply(x[0][:nodes], weights.own, out=sums[0][:nodes])
+            first = 0
+            for size, weight in zip(sizes, weights.others, strict=True):
+                if size:
+                    last = first + size
+                    multiply(largest[0][first:last], weight, out=rows[0][first:last])
+                    first = last
+            add_to_nodes(rows[1], slots.nodes, sums[1])
+        else:
+            joined = self._take("joined", nodes, inputs, x[0].dtype)
+            join_relations(x[1], nodes, largest[1], slots.nodes, slots.bounds, joined[1])
+            multiply(joined[0][:nodes], weights.own, out=sums[0][:nodes])
         finish(sums[1], nodes, *weights[2:6], out[1])
         return out
 
@@ -146,6 +169,8 @@ def weights_of(network: Any) -> list[Weights]:
         own, *others = (
             filled_up(part.T, inputs, outputs) for part in (layer.own.weight, *layer.others.weight.chunk(relations, 1))
         )
+        if inputs < NARROWEST:
+            own, others = torch.cat([own, *others]), []
         offsets = filled_up(layer.own.bias[None], 1, outputs)[0].numpy()
         low = np.float32(-np.inf if layer is network.last else 0.0)
         made.append(Weights(own, others, np.ones(outputs, np.float32), offsets, low, np.float32(np.inf), False))
