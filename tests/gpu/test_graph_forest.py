@@ -30,7 +30,7 @@ from tests.nets.test_nets import lively
 
 KINDS = [
     ("sevn", {"base": 5}, gumbel(24, 16)),
-    ("sevn", {"base": 5}, NoisyPuct(3.0, 0.2, 0.0, False)),
+    ("sevn", {"base": 5}, NoisyPuct(3.0, 0.2, 0.0, 2.0)),
     ("hive", {}, gumbel(24, 16)),
 ]
 
@@ -201,7 +201,9 @@ def test_a_batch_is_one_graph_for_the_layers(network):
     engine.load(network)
     policy, values = engine.run(graphs)
     with torch.inference_mode():
-        found = plain_forward(network)(one_graph(graphs.features, graphs.starts, graphs.sources, "cpu"))[0].numpy()
+        found = plain_forward(network)(one_graph(graphs.features, graphs.starts, graphs.sources, "cpu", True))[
+            0
+        ].numpy()
     np.testing.assert_allclose(found[:, 0], policy, atol=1e-4)
     np.testing.assert_allclose(mean_values(found[:, 1:], graphs.ends), values, atol=1e-5)
     np.testing.assert_allclose(pooled(torch.from_numpy(found[:, 1:]), torch.from_numpy(graphs.ends)), values, atol=1e-5)

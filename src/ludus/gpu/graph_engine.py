@@ -24,18 +24,24 @@ class GraphCudaEngine(CudaEngine):
         """`inputs` are nets.graph_batches.Graphs of arrays: one graph, as far as the layers of the network matter."""
         features, starts, sources, ends, _ = inputs
         with torch.inference_mode(), torch.cuda.stream(self.stream):
-            found = self.forward(one_graph(features, starts, sources, "cuda"))[0].cpu().numpy()
+            graph = one_graph(features, starts, sources, "cuda", with_edges=bool(self.unfused))
+            found = self.forward(graph)[0].cpu().numpy()
         return found[:, 0], mean_values(found[:, 1:], ends)
 
 
-def one_graph(features: Any, starts: Any, sources: Any, device: str) -> GpuGraphs:
-    """A batch of graphs, whose nodes are numbered through, as one graph on a device."""
-    targets = np.repeat(np.tile(np.arange(len(features)), len(starts)), np.diff(starts, axis=1).ravel())
-    relations = np.repeat(np.arange(len(starts)), starts[:, -1] - starts[:, 0])
-    edges = np.stack([relations, sources[: len(targets)], targets], 1).astype(np.int32)
-    sizes = np.array([[len(features), len(edges)]], np.int32)
-    arrays = features[None], edges[None], sizes, starts[None], sources[None, : len(edges)]
-    return GpuGraphs(*(torch.from_numpy(np.ascontiguousarray(array)).to(device) for array in arrays))
+def one_graph(features: Any, starts: Any, sources: Any, device: str, with_edges: bool) -> GpuGraphs:
+    """A batch of graphs, whose nodes are numbered through, as one graph on a device.
+
+    Only the plain form of the network (see relations.py) needs it `with_edges`.
+    """
+    count = int(starts[-1, -1])
+    edges = np.zeros((0, 3), np.int32)
+    if with_edges:
+        targets = np.repeat(np.tile(np.arange(len(features)), len(starts)), np.diff(starts, axis=1).ravel())
+        relations = np.repeat(np.arange(len(starts)), starts[:, -1] - starts[:, 0])
+        edges = np.stack([relations, sources[:count], targets], 1).astype(np.int32)
+    arrays = features, edges, np.array([len(features), count], np.int32), starts, sources
+    return GpuGraphs(*(torch.from_numpy(np.ascontiguousarray(array[None])).to(device) for array in arrays))
 
 
 def mean_values(outputs: NDArray[np.float32], ends: NDArray[np.int32]) -> NDArray[np.float32]:

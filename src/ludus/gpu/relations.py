@@ -95,8 +95,9 @@ def fastest_forward(network: Any, exact: Any) -> tuple[Any, list[str]]:
     `network` is in bfloat16 on a device, `exact` the same in float32.
     """
     plain = plain_forward(network)
-    weight = network.last.own.weight
-    graphs = random_graphs(*network.sizes.graph, weight.device)
+    device = network.last.own.weight.device
+    features, relations = network.sizes.graph
+    graphs = random_graphs(features, relations, device)
     with torch.inference_mode():
         try:
             from ludus.gpu.graph_layers import fused_forward
@@ -105,7 +106,7 @@ def fastest_forward(network: Any, exact: Any) -> tuple[Any, list[str]]:
             found = [forward(graphs) for forward in (made, plain, plain_forward(exact))]
         except Exception as error:  # Triton's errors may be of any kind
             return plain, [f"Triton's layers: {type(error).__name__}: {str(error).strip()[:200]}"]
-    known = torch.arange(graphs.features.shape[1], device=weight.device) < graphs.sizes[:, :1]
+    known = torch.arange(graphs.features.shape[1], device=device) < graphs.sizes[:, :1]
     if is_as_exact(*(each[known] for each in found)):
         return made, []
     return plain, ["Triton's layers: its answers differ from those of the plain network"]

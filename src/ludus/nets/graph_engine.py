@@ -36,8 +36,8 @@ class Weights(NamedTuple):
     offsets: Any  # float32 [H]
     low: Any  # float32: 0 if the layer rectifies, else minus infinity
     high: Any  # float32
-    rounds: bool
-    """True if the outputs are integers, int8; then `offsets` includes 0.5."""
+    rounds: bool  # are the outputs integers, int8? then `offsets` includes 0.5
+    used: int  # outputs that do not only fill up
 
 
 Matrix = tuple[torch.Tensor, Any]
@@ -104,14 +104,13 @@ class NativeEngine(CpuEngine):
         return made
 
     def load(self, network: Any, calibration: Any = None) -> None:
-        self.outputs = network.sizes.outputs
         self.layers[:] = weights_of(network)
 
     def run(self, inputs: Graphs) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
         torch.set_num_threads(1)  # of this thread: several threads run engines, and each of them would start more
         _, x = self.activations(inputs)[-1]
         policy = np.zeros(len(inputs.features), np.float32)
-        values = np.empty((len(inputs.ends), self.outputs), np.float32)
+        values = np.empty((len(inputs.ends), self.layers[-1].used - 1), np.float32)
         pool_nodes(x, inputs.ends, policy, values)
         return policy, np.tanh(values)
 
@@ -173,7 +172,8 @@ def weights_of(network: Any) -> list[Weights]:
             own, others = torch.cat([own, *others]), []
         offsets = filled_up(layer.own.bias[None], 1, outputs)[0].numpy()
         low = np.float32(-np.inf if layer is network.last else 0.0)
-        made.append(Weights(own, others, np.ones(outputs, np.float32), offsets, low, np.float32(np.inf), False))
+        scales, high, used = np.ones(outputs, np.float32), np.float32(np.inf), layer.own.out_features
+        made.append(Weights(own, others, scales, offsets, low, high, False, used))
         inputs = outputs
     return made
 

@@ -39,7 +39,7 @@ class GraphEvaluator(NetworkEvaluator):
         self.game, self.engine, self.builder = game.compile(), engine, GraphBuilder(game)
 
     def evaluate(self, batch: Batch) -> None:
-        graphs = self._graphs(batch)
+        graphs = self.builder.build(batch.states, batch.movers, batch.actions, batch.counts[:, 0])
         policy, outputs = self.engine.run(graphs)
         spread_all_nodes(graphs.ends, graphs.moves, batch.movers, policy, outputs, batch.logits, batch.values)
 
@@ -59,8 +59,5 @@ class GraphEvaluator(NetworkEvaluator):
         return self.engine.make_forest(self.game, rules, self, view, trees=trees, nodes=nodes, seed=seed)
 
     def measure(self, batch: Batch, seconds: float) -> float:
-        graphs = self._graphs(batch)
+        graphs = self.see(*sample_positions(self.game, len(batch.movers)))  # the batch of a GPU's forest has none
         return len(batch.movers) * calls_per_second(lambda: self.engine.run(graphs), seconds)
-
-    def _graphs(self, batch: Batch) -> Graphs:
-        return self.builder.build(batch.states, batch.movers, batch.actions, batch.counts[:, 0])
