@@ -49,7 +49,12 @@ def relating(graphs: Graphs) -> Relating:
 
         return on_gpu(graphs.starts, graphs.sources)
     slots = slots_of(graphs.starts.numpy(), graphs.sources.numpy())
-    return lambda x, weight: Relate.apply(x, weight, slots)
+
+    def relate(x: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
+        with torch.autocast("cpu", enabled=False):  # the compiled loops are for float32
+            return Relate.apply(x.float(), weight, slots)
+
+    return relate
 
 
 def pooled(outputs: torch.Tensor, ends: torch.Tensor) -> torch.Tensor:
