@@ -285,7 +285,7 @@ def test_the_gpu_learns_what_the_cpu_learns():
         learner = Learner(game, config.make_network(game), config, device)
         rng = np.random.default_rng(0)
         learned[device] = [learner.learn(rows, 20, i / 10, rng) for i in range(10)]
-    assert len(learner.stepper.graphs) < 20  # few shapes
+    assert len(learner.stepper.captured) < 20  # few shapes
     for mine, theirs in zip(learned["cuda"], learned["cpu"], strict=True):
         assert mine.policy == pytest.approx(theirs.policy, rel=0.03)
         assert mine.value == pytest.approx(theirs.value, rel=0.1)

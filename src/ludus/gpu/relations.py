@@ -18,6 +18,9 @@ from torch import nn
 from ludus.gpu.fusion import is_as_exact
 from ludus.search.neighbours import sort_all_edges
 
+refused = False
+"""True if Triton's kernels for graphs failed their trial (see nets/graph_trial.py)."""
+
 # --- for the learner --------------------------------------------------------------------------------------------------
 
 
@@ -31,7 +34,9 @@ def relating(starts: torch.Tensor, sources: torch.Tensor) -> Callable[[torch.Ten
 
 
 def _largest_by_triton() -> Any:
-    """graph_layers.largest_neighbours, or None without Triton."""
+    """graph_layers.largest_neighbours, or None if Triton cannot be used."""
+    if refused:
+        return None
     try:
         from ludus.gpu.graph_layers import largest_neighbours
     except ImportError:

@@ -296,7 +296,12 @@ def _make_graph_sampler(game: Game, targets: Targets, outputs: int) -> Sampler:
 def _make_graph_evaluator(game: Game, engine: Engine) -> NetworkEvaluator:
     from ludus.nets.graph_evaluator import GraphEvaluator
 
-    return GraphEvaluator(game, engine)
+    if engine.precision != "bfloat16":
+        return GraphEvaluator(game, engine)
+    from ludus.nets.graph_trial import why_not
+
+    problem = why_not(game.spec)
+    return GraphEvaluator(game, ENGINES["native"].start("native") if problem else engine, problem)
 
 
 def _make_graph_cuda_engine(threads: int) -> Engine:

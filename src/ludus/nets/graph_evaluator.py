@@ -35,8 +35,10 @@ def list_all_moves(rules, states, movers, actions, counts):
 class GraphEvaluator(NetworkEvaluator):
     """Evaluates a batch of positions by a graph network, for games in which players move in turn."""
 
-    def __init__(self, game: Game, engine: Engine):
+    def __init__(self, game: Game, engine: Engine, why_not_on_gpu: str = ""):
+        """`why_not_on_gpu`: why the network is on the CPU although the machine has a GPU, if it is."""
         self.game, self.engine, self.builder = game.compile(), engine, GraphBuilder(game)
+        self.why_not_on_gpu = why_not_on_gpu
 
     def evaluate(self, batch: Batch) -> None:
         graphs = self.builder.build(batch.states, batch.movers, batch.actions, batch.counts[:, 0])
@@ -52,11 +54,13 @@ class GraphEvaluator(NetworkEvaluator):
         load_checked(self.engine, network, calibration, lambda: self.see(*sample_positions(self.game, ROWS)))
 
     def share(self) -> GraphEvaluator:
-        return type(self)(self.game, self.engine.share())
+        return type(self)(self.game, self.engine.share(), self.why_not_on_gpu)
 
     def make_forest(self, rules: Sequence[Any], *, trees: int, nodes: int, seed: int) -> SearchForest:
         view = View((), graph=self.builder.shape)
-        return self.engine.make_forest(self.game, rules, self, view, trees=trees, nodes=nodes, seed=seed)
+        forest = self.engine.make_forest(self.game, rules, self, view, trees=trees, nodes=nodes, seed=seed)
+        forest.why_not_on_gpu = forest.why_not_on_gpu or self.why_not_on_gpu
+        return forest
 
     def measure(self, batch: Batch, seconds: float) -> float:
         graphs = self.see(*sample_positions(self.game, len(batch.movers)))  # the batch of a GPU's forest has none

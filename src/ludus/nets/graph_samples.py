@@ -41,10 +41,15 @@ class GraphSample(NamedTuple):
 class GraphSampler:
     """Draws rows as graphs. Symmetric images are not needed: a graph has no orientation."""
 
-    fixed_shape = True
-
     def __init__(self, game: Game, targets: Targets, outputs: int):
         self.game, self.targets, self.outputs = game, targets, outputs
+
+    @property
+    def fixed_shape(self) -> bool:
+        """Samples are filled up to few shapes. False if steps on them failed their trial on the GPU."""
+        from ludus.nets.graph_trial import why_not
+
+        return not why_not(self.game.spec)
 
     def draw(self, rows: Rows, count: int, rng: np.random.Generator) -> GraphSample:
         drawn = pick_rows(rows, rng.integers(0, len(rows), count))

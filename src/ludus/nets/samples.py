@@ -31,8 +31,11 @@ class Sampler(Protocol):
 
     game: Game
     """The game by whose rules positions are seen."""
-    fixed_shape: bool
-    """True if all samples of the same number of rows have the same shapes."""
+
+    @property
+    def fixed_shape(self) -> bool:
+        """True if samples of the same number of rows have the same shape, or one of few, so that steps can be captured
+        for a GPU."""
 
     def draw(self, rows: Rows, count: int, rng: np.random.Generator) -> Any:
         """`count` random rows as tensors in the CPU's memory.

@@ -148,8 +148,8 @@ def measure(game: Game, config: Config, progress: Progress | None = None, stop: 
     speeds, tree_bytes = [best.simulations], selfplay.bytes
     for each in further:
         begin(f"self-play of {each!r}")
-        planes = None if calibration is None else random_planes(config.make_network(each).sizes, 64)
-        other = _measure_selfplay(each, config, config.make_network(each), selfplay.games, planes, stop)
+        inputs = None if calibration is None else _usual_inputs(each, config)
+        other = _measure_selfplay(each, config, config.make_network(each), selfplay.games, inputs, stop)
         speeds.append(other.simulations)
         tree_bytes += other.selfplay.bytes
     begin("the network alone")
@@ -190,7 +190,7 @@ def _choose_engine(game: Game, config: Config, network: Any) -> tuple[str, Any]:
     fastest = fastest_engine(family.engines)
     if config.engine == "auto" and fastest not in FLOAT32_ON_CPU:
         return "auto", None
-    inputs = family.make_evaluator(game, family.make_engine("int8")).see(*sample_positions(game, 64))
+    inputs = _usual_inputs(game, config)
     if config.engine == "int8":
         return "int8", inputs
     rates = []
@@ -199,6 +199,12 @@ def _choose_engine(game: Game, config: Config, network: Any) -> tuple[str, Any]:
         engine.load(network, inputs)
         rates.append(calls_per_second(partial(engine.run, inputs), 0.3))
     return "int8" if rates[1] > FASTER * rates[0] else "auto", inputs
+
+
+def _usual_inputs(game: Game, config: Config) -> Any:
+    """The network's inputs for positions of random games, for calibration."""
+    family = FAMILIES[config.network]
+    return family.make_evaluator(game, family.make_engine("int8")).see(*sample_positions(game, 64))
 
 
 def _measure_selfplay(game: Game, config: Config, network: Any, games: int, calibration: Any, stop: Stop) -> _Candidate:
