@@ -1,10 +1,13 @@
-"""The speed of graph networks against another checkout: python -m benchmarks.graph FOLDER (about fifteen minutes)
+"""The speed of graph networks: python -m benchmarks.graph FOLDER (about fifteen minutes), or on a GPU: ... gpu
 
 FOLDER is a checkout of another version. Both versions run the recipe etazero-sevn (Sevn with base 7, 7 layers from 64
 channels on, 200 simulations a move) in processes of their own, in turn; medians and the median of the ratios are
 printed. Only names that both versions have are used.
 
 The last lines say how far the network is from the speed of its products of matrices.
+
+With `gpu`, the trial of the GPU's kernels is made first. Then follow how far the answers are from float32, rounds of
+searches (see gpu_rounds.py), self-play of many games, and the learner.
 """
 
 import json
@@ -23,6 +26,10 @@ ROUNDS = {"preflight": 3, "recipe": 2}
 HERE = Path(__file__).parent.parent
 GAMES = {"preflight": 128, "recipe": 64}
 """Games side by side."""
+SETTINGS = {"network": "graph", "blocks": 7, "width": 64, "search": "puct", "c_puct": 3.0, "noise_weight": 0.0}
+"""The settings of the recipe that matter for its speed, with those below."""
+MORE = {"simulations": 200, "outcome_fraction": 1.0}
+GAMES_ON_GPU, MOVES, STEPS, GPU_BATCH = 4096, 4, 200, 2048
 
 
 def preflight() -> dict[str, float]:
@@ -32,9 +39,8 @@ def preflight() -> dict[str, float]:
     from ludus.training import preflight
 
     preflight.SECONDS = 4.0
-    settings = {"network": "graph", "blocks": 7, "width": 64, "search": "puct", "c_puct": 3.0, "noise_weight": 0.0}
-    more = {"simulations": 200, "outcome_fraction": 1.0, "parallel_games": GAMES["preflight"]}
-    found = preflight.measure(ludus.make("sevn", base=7), with_settings(Config(), {**settings, **more}))
+    settings = {**SETTINGS, **MORE, "parallel_games": GAMES["preflight"]}
+    found = preflight.measure(ludus.make("sevn", base=7), with_settings(Config(), settings))
     return {
         "network alone, evaluations/s": found.evaluations,
         "self-play, simulations/s": found.simulations,
@@ -58,7 +64,8 @@ def recipe() -> dict[str, float]:
     rows = lines[-1]["rows"]
     return {
         "the recipe, rows/s of self-play": rows / played,
-        "the recipe, rows/s of learning": sum(line["rows_per_second"] * line["learn_seconds"] for line in lines) / learned,
+        "the recipe, rows/s of learning": sum(line["rows_per_second"] * line["learn_seconds"] for line in lines)
+        / learned,
         "the recipe, rows/s of the whole training": rows / (played + learned),
     }
 
@@ -102,6 +109,58 @@ def limit(report: Table) -> None:
         report(f"{name}, batches of 64, one thread", figure, told)
 
 
+def measure_gpu(report: Table) -> None:
+    """The kernels for graphs on this machine's GPU: whether they are right, and how fast they are."""
+    import numpy as np
+    import torch
+
+    import ludus
+    from benchmarks import gpu_rounds
+    from ludus.nets.calibrating import sample_positions
+    from ludus.nets.engines import TorchEngine
+    from ludus.nets.families import make_network
+    from ludus.nets.graph_evaluator import GraphEvaluator
+    from ludus.nets.graph_trial import why_not
+    from ludus.runs.config import Config, with_settings
+    from ludus.training.learner import Learner
+    from ludus.training.worker import Worker
+
+    game = ludus.make("sevn", base=7).compile()
+    problem = why_not(game.spec)
+    report("the trial of the kernels", problem or "went well")
+    if problem:
+        return
+    from ludus.gpu.graph_engine import GraphCudaEngine
+
+    network, cpu, engine = make_network("graph", game, blocks=7, width=64), TorchEngine(), GraphCudaEngine()
+    cpu.load(network)
+    engine.load(network)
+    evaluator = GraphEvaluator(game, engine)
+    graphs = evaluator.see(*sample_positions(game, 500))
+    for what, mine, theirs in zip(("logit", "value"), engine.run(graphs), cpu.run(graphs), strict=True):
+        shown = f"of numbers from {theirs.min():.3f} to {theirs.max():.3f}"
+        report(f"largest difference of a {what} to float32", f"{np.abs(mine - theirs).max():.4f}", shown)
+    for trees in (1024, 4096, 16384):
+        gpu_rounds.measure(game, "graph", {"blocks": 7, "width": 64}, trees, 30)
+    config = with_settings(Config(), {**SETTINGS, **MORE, "batch_size": GPU_BATCH})
+    worker = Worker(game, config, evaluator, GAMES_ON_GPU, 0)
+    worker.play_move(config.simulations)
+    before, began = worker.simulations, time.perf_counter()
+    for _ in range(MOVES):
+        worker.play_move(config.simulations)
+    taken = time.perf_counter() - began
+    where = "trees on the GPU" if worker.forest.on_gpu else f"trees on the CPU: {worker.forest.why_not_on_gpu}"
+    report(f"self-play of {GAMES_ON_GPU} games, simulations/s", f"{(worker.simulations - before) / taken:,.0f}", where)
+    rows = worker.play(20_000, 8)
+    learner = Learner(game, network, config, "cuda")
+    learner.learn(rows, 10, 0.0, np.random.default_rng(0))
+    began = time.perf_counter()
+    learner.learn(rows, STEPS, 0.0, np.random.default_rng(1))
+    torch.cuda.synchronize()
+    speed = STEPS * GPU_BATCH / (time.perf_counter() - began)
+    report("learner, rows/s", f"{speed:,.0f}", f"{len(learner.stepper.captured)} shapes of samples")
+
+
 def _seconds(work) -> float:
     """The shortest of several times that `work` takes, in seconds of this thread."""
     times = []
@@ -114,6 +173,10 @@ def _seconds(work) -> float:
 
 def main() -> None:
     report = Table()
+    if sys.argv[1] == "gpu":
+        measure_gpu(report)
+        report.finish("python -m benchmarks.graph gpu")
+        return
     other = Path(sys.argv[1]).resolve()
     for what in MEASUREMENTS:
         rounds = [[measure(folder, what) for folder in (HERE, other)] for _ in range(ROUNDS[what])]
