@@ -17,6 +17,7 @@ from ludus.nets.graph_engine import NativeEngine
 from ludus.nets.graph_samples import GraphSampler
 from ludus.nets.graph_trial import find_problem, lively_network, why_not
 from ludus.nets.samples import Targets
+from ludus.training.precision import can_use_bfloat16
 from ludus.training.steps import ThreadedSteps
 
 CPU = torch.device("cpu")
@@ -58,6 +59,11 @@ class WorseSteps(ThreadedSteps):
 
 def test_what_computes_the_same_has_no_problem(game):
     assert find_problem(game, NativeEngine(), Steps, CPU) == ""
+
+
+def test_rounding_to_bfloat16_is_no_problem(game):
+    if not can_use_bfloat16():
+        pytest.skip("this CPU has no instructions for bfloat16")
     assert find_problem(game, NativeEngine(), functools.partial(Steps, bfloat16=True), CPU) == ""
 
 
