@@ -29,13 +29,13 @@ LANES = 64
 """The most parcels of a round."""
 FROM = 1000
 """Visits of the root from which on there are parcels."""
-ROUND = 64
-"""A round has one simulation for each 64 visits of the root."""
-PARCEL = 32
-"""A parcel has one simulation for each 32 visits of its subtree."""
-LARGEST = 4096
+ROUND = 32
+"""A round has one simulation for each 32 visits of the root."""
+PARCEL = 16
+"""A parcel has one simulation for each 16 visits of its subtree. It doubles whenever a walk leads to it again."""
+LARGEST = 16384
 """The most simulations of a round."""
-FRONTIER = 16
+FRONTIER = 128
 """Nodes with fewer visits than this share of the root's get a parcel."""
 WALKS = 2 * LANES
 """The most walks of a round. Two of them may lead to the same subtree."""
@@ -206,7 +206,7 @@ def choose_parcels(rule, trees, parcels, simulations):
         visits = (
             trees.edges[parcels.path[lane, depth - 1, 1]].visits if depth > 0 else trees.nodes[trees.root[0]].visits
         )
-        size = min(simulations, max(1, visits // PARCEL))
+        size = min(simulations, max(1, visits // PARCEL, parcels.goal[lane]))
         simulations -= size
         parcels.goal[lane] += size
         root = trees.nodes[trees.root[lane]]
@@ -384,7 +384,7 @@ def give_reserves(trees, parcels):
         simulations = left(trees, parcels, lane)
         edges = 2 * (trees.nodes[parent].counts[0] + simulations * edges_each)
         enough &= give_reserve(trees, parcels.state, lane, 0, simulations, simulations)
-        enough &= give_reserve(trees, parcels.state, lane, 1, edges, 4 * edges)
+        enough &= give_reserve(trees, parcels.state, lane, 1, edges, 2 * edges)
     return enough
 
 
