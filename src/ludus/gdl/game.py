@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 import math
 import time
@@ -25,7 +26,7 @@ from ludus.gdl.drawing import draw_described
 from ludus.gdl.grounding import CannotGround, Ground, ground
 from ludus.gdl.kif import BadDescription, decode, names_of, shorten, show
 from ludus.gdl.language import Description, Term, rank, read_description
-from ludus.gdl.network import Network, build_network
+from ludus.gdl.network import Network, TooWide, build_network
 from ludus.gdl.notation import find_move, read_position, write_position
 from ludus.gdl.proofs import Samples, prove
 from ludus.gdl.reasoned import ReasonedGame
@@ -43,6 +44,10 @@ properties of a game are worth a proof."""
 
 
 MANY_GATES = 10_000
+"""A network with more gates serves for sweeps and for the circuit."""
+WIDEST = 1.3
+"""A circuit has wide gates if they have at most this number of times the connections of factored ones: beyond, flips
+cost more, up to ten times."""
 TIMED = 60
 """Positions, of random games from the start, on which two ways of evaluation are compared."""
 CIRCUIT_MERIT = 1.5
@@ -228,7 +233,7 @@ generic.register(GdlRules, gdl_rules.__dict__)
 
 
 def networks_of(description: Description) -> tuple[Network, Network]:
-    """The network of a valid description, for sweeps, and the same with wide gates, for a circuit.
+    """The network of a valid description, for sweeps, and another for a circuit, with wide gates where that is good.
 
     A large network serves both, because it takes a second to build another one.
     """
@@ -242,7 +247,12 @@ def networks_of(description: Description) -> tuple[Network, Network]:
     network = build_network(grounded, roles, order)
     if len(network.kinds) > MANY_GATES:
         return network, network
-    return network, build_network(grounded, roles, order, factored=False)
+    connections = len(network.literals)
+    with contextlib.suppress(TooWide):
+        wide = build_network(grounded, roles, order, False, most_connections=4 * connections + 1000)
+        if len(wide.literals) <= WIDEST * connections:
+            return network, wide
+    return network, network
 
 
 def roles_of(description: Description, grounded: Ground, order: dict[str, int]) -> list[str]:

@@ -21,6 +21,7 @@ import time
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import IO
 
 import numpy as np
@@ -72,6 +73,15 @@ class Ground:
     @property
     def size(self) -> int:
         return len(self.rules) + len(self.literals)
+
+    @cached_property
+    def bodies(self) -> dict[int, list[tuple[int, ...]]]:
+        """By head atom: the literals of its bodies."""
+        found: dict[int, list[tuple[int, ...]]] = {}
+        flat = self.literals.tolist()
+        for head, begin, end in self.rules.tolist():
+            found.setdefault(head, []).append(tuple(flat[begin:end]))
+        return found
 
 
 def ground(description: Description, seconds: float | None = None, megabytes: int | None = None) -> Ground:
@@ -345,13 +355,7 @@ def read_ground(file: IO[bytes], translator: Translator) -> Ground:
     for text in header["facts"]:
         name, arguments = translator.read_atom(text)
         atoms[name][arguments] = 0
-    rules = np.zeros((header["rules"], 3), np.int32)
-    at = kept = 0
-    listed = numbers.tolist()
-    for _ in range(header["rules"]):
-        choice, head, length = listed[at], listed[at + 1], listed[at + 2]
-        if not choice:
-            rules[kept] = head, at + 3, at + 3 + length
-            kept += 1
-        at += 3 + length
-    return Ground(atoms, rules[:kept], numbers)
+    count = header["rules"]
+    heads, lengths, literals = numbers[:count], numbers[count : 2 * count], numbers[2 * count :]
+    ends = np.cumsum(lengths, dtype=np.int64)
+    return Ground(atoms, np.stack([heads, ends - lengths, ends], axis=1).astype(np.int32), literals)
