@@ -58,6 +58,10 @@ class SlowGame(LudusWarning):
     """A description cannot be grounded and is played by the reasoner."""
 
 
+class IncompleteRules(LudusWarning):
+    """A part of a description is missing, or has a mistake and is left out."""
+
+
 def make(name: str, /, **options: Any) -> GdlGame | ReasonedGame:
     """The game of a description that comes with Ludus."""
     if name not in names():
@@ -86,18 +90,30 @@ def game_of(
     With reasoner=no a description that cannot be grounded is an error.
     """
     given = convert_options(f"gdl:{name}", DescribedGame.options(), options)
+    game, told = _made(description, name, source, given, must_ground="reasoner" in options)
+    lost = [problem for problem in game.warnings if problem.is_loss]
+    if lost:
+        more = f" (and {len(lost) - 1} more: ludus gdl check lists them)" if len(lost) > 1 else ""
+        warnings.warn(f"{lost[0]}{more}", IncompleteRules, stacklevel=3)
+    if told:
+        game.warnings.append(Problem(told, is_error=False))
+        warnings.warn(told, SlowGame, stacklevel=3)
+    return game
+
+
+def _made(
+    description: Description, name: str, source: Source | None, given: dict[str, Any], must_ground: bool
+) -> tuple[GdlGame | ReasonedGame, str]:
+    """The game of a description, and why it is played by the reasoner, if it could not be grounded."""
     if given["reasoner"]:
-        return ReasonedGame(description, name, source, **given)
+        return ReasonedGame(description, name, source, **given), ""
     try:
-        return GdlGame(description, name, source, **given)
+        return GdlGame(description, name, source, **given), ""
     except CannotGround as error:
-        if "reasoner" in options:
+        if must_ground:
             raise
-        message = f"{description.source}: {error}; the game is played by the reasoner, which is slower"
-        game = ReasonedGame(description, name, source, **{**given, "reasoner": True})
-        game.warnings.append(Problem(message, is_error=False))
-        warnings.warn(message, SlowGame, stacklevel=3)
-        return game
+        told = f"{description.source}: {error}; the game is played by the reasoner, which is slower"
+        return ReasonedGame(description, name, source, **{**given, "reasoner": True}), told
 
 
 class GdlGame(DescribedGame):
@@ -256,10 +272,8 @@ def networks_of(description: Description) -> tuple[Network, Network]:
 
 
 def roles_of(description: Description, grounded: Ground, order: dict[str, int]) -> list[str]:
-    """The roles in the order of the text; those that a rule defines come last."""
-    stated = [rule.head.args[0] for rule in description.rules if rule.head.key == ("role", 1) and not rule.body]
-    derived = sorted((arguments[0] for arguments in grounded.atoms["role"]), key=lambda term: rank(term, order))
-    roles = [name for name in dict.fromkeys([*stated, *derived]) if isinstance(name, str)]
+    """The roles in the order of the text."""
+    roles = description.roles(sorted((row[0] for row in grounded.atoms["role"]), key=lambda term: rank(term, order)))
     if not 0 < len(roles) <= MAX_ROLES:
         raise BadDescription(f"{description.source} has {len(roles)} roles; from 1 to {MAX_ROLES} can play")
     return roles
