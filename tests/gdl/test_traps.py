@@ -1,11 +1,17 @@
 """Traps of published descriptions, each in a small description of our own, played alike by all ways of evaluation."""
 
+import time
+from unittest import mock
+
 import pytest
 
+from ludus.gdl import waiting
 from ludus.gdl.checks import check
-from ludus.gdl.game import IncompleteRules, game_of
+from ludus.gdl.game import IncompleteRules, SlowGame, game_of
+from ludus.gdl.grounding import CannotGround, count_heads, ways_to_ground
 from ludus.gdl.kif import BadDescription, show
 from ludus.gdl.language import read_description
+from ludus.gdl.waiting import on_slow, told_if_slow
 from ludus.rules import EVERYONE
 from tests.gdl.random_descriptions import differences
 
@@ -269,6 +275,45 @@ def test_turns_that_follow_a_fixed_cycle_and_groups_that_some_others_break_are_p
     groups = {frozenset(map(show, (game.network.bases[base] for base in group))) for group in game.proven.exclusive}
     assert frozenset({"(on x)", "(on y)"}) in groups
     assert not any("(at 1 x)" in group for group in groups)
+
+
+def test_rules_with_too_many_ground_heads_are_left_to_the_reasoner_at_once():
+    names = [f"?{letter}" for letter in "abcdefghijkl"]
+    word = f"(word {' '.join(names)})"
+    text = f"""(role r) {COUNT} (goal r 50) {" ".join(f"(letter {i})" for i in range(10))}
+        (<= (is-word {word}) {" ".join(f"(letter {name})" for name in names)}) (init (text (word{" 7" * 12})))
+        (<= (legal r (say ?w)) (true (text ?w)) (is-word ?w)) (legal r nothing)
+        (<= (next (text ?w)) (true (text ?w))) (<= (next (said ?w)) (does r (say ?w)))"""
+    description = read_description(text)
+    with pytest.raises(CannotGround, match=r"there are 1e\+12 ground atoms, in \(<= \(is-word \(word"):
+        ways_to_ground(description)
+    with pytest.warns(SlowGame):
+        position = game_of(description).start()
+    assert position.moves == ["nothing", "(say (word 7 7 7 7 7 7 7 7 7 7 7 7))"]
+
+
+def test_ground_heads_are_counted_only_where_literals_are_facts_and_share_nothing():
+    rules = """(n 1) (n 2) (n 3) (p a 1) (p b 1) (p b 2) (<= (m ?x) (n ?x)) (<= (all ?x ?y) (n ?x) (n ?y))
+        (<= (some ?x ?y) (n ?x) (p ?y ?z)) (<= (one ?x) (n ?x) (p b 2)) (<= (joined ?x ?y) (n ?x) (p ?y ?x))
+        (<= (derived ?x ?y) (n ?x) (m ?y)) (<= (but ?x ?y) (n ?x) (n ?y) (distinct ?x ?y))"""
+    counted = count_heads(list(read_description(rules).rules))
+    assert {rule.head.name: count for rule, count in counted} == {"all": 9, "some": 6, "one": 3}
+
+
+def test_a_description_that_loads_long_is_announced(capsys):
+    heard = []
+    before = on_slow(heard.append)
+    try:
+        with mock.patch.object(waiting, "PATIENCE", 0.0), told_if_slow("a.kif"):
+            while not heard:
+                time.sleep(0.01)
+        with told_if_slow("b.kif"):
+            pass
+    finally:
+        on_slow(before)
+    assert heard == ["a.kif"]
+    waiting.write_line("c.kif")
+    assert capsys.readouterr().err.startswith("Loading c.kif (")
 
 
 def test_an_unbound_variable_in_distinct_is_an_error_with_its_place():

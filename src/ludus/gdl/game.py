@@ -34,6 +34,7 @@ from ludus.gdl.rules import MAX_ROLES, GdlRules, facts_bytes, scratch_bytes, set
 from ludus.gdl.sheets import names
 from ludus.gdl.structure import Grid, find_grid, unique
 from ludus.gdl.symmetries import Symmetry, find_symmetries
+from ludus.gdl.waiting import told_if_slow
 from ludus.position import Position
 from ludus.rules import EVERYONE
 from ludus.sources import Source, read_source
@@ -126,6 +127,10 @@ class GdlGame(DescribedGame):
         self.longest = given["longest"]
         require(0 < self.longest <= MOST_LONGEST, f"{self.name}: longest must be from 1 to {MOST_LONGEST}")
         require(not given["reasoner"], f"{self.name}: reasoner must be no for a game on a network")
+        with told_if_slow(self.description.source):
+            return self._rules()
+
+    def _rules(self) -> GdlRules:
         self.network, wide = networks_of(self.description)
         self.terms = action_terms(self.network)
         self.actions_by_term = {term: action for action, term in enumerate(self.terms)}

@@ -19,9 +19,10 @@ import sys
 import tempfile
 import time
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from math import prod
 from typing import IO
 
 import numpy as np
@@ -47,6 +48,8 @@ from ludus.gdl.repair import positive_variables, repair
 
 MOST_BYTES = 128 << 20
 """Size of a ground program, at most: reading a larger one would take this process minutes and gigabytes."""
+MOST_HEADS = MOST_BYTES // 12
+"""Ground rules of one rule, at most: each takes twelve bytes or more."""
 LONG_RULE = 5
 """Rules with at least this many variables are tried with variables eliminated."""
 TOO_LONG_RULE = 60
@@ -102,12 +105,15 @@ def ground(description: Description, seconds: float | None = None, megabytes: in
 
 def ways_to_ground(description: Description) -> dict[str, list[Rule]]:
     """The rules as they stand and, where some are long, with these split. CannotGround if a head has a variable without
-    a value."""
+    a value, or if a rule has too many ground heads for certain."""
     clauses = relevant(list(expand(repair(description.rules))))
     for rule in clauses:
         if loose := {name for term in rule.head.args for name in variables_of(term)} - positive_variables(rule.body):
             shown = shorten(min(loose), 40), shorten(str(rule), 80)
             raise CannotGround(f"the variable {shown[0]} of a head stands in no positive literal, in {shown[1]}")
+    for rule, count in count_heads(clauses):
+        if count > MOST_HEADS:
+            raise CannotGround(f"there are {count:.0e} ground atoms, in {shorten(str(rule), 80)}")
     ways = {"plain": clauses}
     if any(_is_long(rule) for rule in clauses):
         ways["split"] = [part for number, rule in enumerate(clauses) for part in split(rule, number)]
@@ -218,6 +224,40 @@ def relevant(rules: list[Rule]) -> list[Rule]:
                     wanted.add(literal.atom.key)
                     queue.append(literal.atom.key)
     return [rule for rule in rules if rule.head.key in wanted]
+
+
+def count_heads(rules: list[Rule]) -> Iterator[tuple[Rule, int]]:
+    """Rules whose ground heads can be counted, with their number: all literals are of relations that are lists of
+    facts, and no two of them share a variable, as in lists of all lengths."""
+    derived = {rule.head.key for rule in rules if rule.body}
+    facts: dict[tuple[str, int], list[tuple[Term, ...]]] = defaultdict(list)
+    for rule in rules:
+        if rule.head.key not in derived:
+            facts[rule.head.key].append(rule.head.args)
+    for rule in rules:
+        head = {name for term in rule.head.args for name in variables_of(term)}
+        literals = [item for item in rule.body if isinstance(item, Literal)]
+        names = [name for item in literals for name in {each for term in item.atom.args for each in variables_of(term)}]
+        are_apart = len(literals) == len(rule.body) > 1 and len(names) == len(set(names))
+        if are_apart and all(item.atom.key in facts and not item.negated for item in literals):
+            yield rule, prod(len(_projected(item.atom.args, facts[item.atom.key], head)) for item in literals)
+
+
+def _projected(args: Sequence[Term], rows: Iterable[tuple[Term, ...]], wanted: set[str]) -> set[tuple[Term, ...]]:
+    """The values that the wanted variables among the arguments take in rows of facts; none if an argument is a function
+    with variables."""
+    found = set()
+    for row in rows:
+        values: dict[str, Term] = {}
+        for term, value in zip(args, row, strict=True):
+            if isinstance(term, str) and term.startswith("?"):
+                if values.setdefault(term, value) != value:
+                    break
+            elif term != value:
+                break
+        else:
+            found.add(tuple(value for name, value in values.items() if name in wanted))
+    return found
 
 
 def _is_long(rule: Rule) -> bool:

@@ -189,12 +189,14 @@ class _Builder:
             product = frozenset(map(self._literal, body)) - {TRUE}
             if not product:
                 return TRUE
-            if FALSE not in product and not any(literal ^ 1 in product for literal in product):
+            if FALSE not in product and (len(product) == 1 or not any(each ^ 1 in product for each in product)):
                 products.add(product)
         return self._sum_of(list(products))
 
     def _sum_of(self, products: list[frozenset[int]]) -> int:
         """The OR of conjunctions; if `factored`, with literals that several share factored out, most frequent first."""
+        if len(products) == 1:
+            return self.gate(AND, products[0])
         terms: list[int] = []
         left = dict.fromkeys(range(len(products))) if self.factored else {}
         holders: dict[int, set[int]] = {}
@@ -255,8 +257,6 @@ class _Builder:
                     kept.update(inner)
                     continue
             kept.add(literal)
-        if any(literal ^ 1 in kept for literal in kept):
-            return absorbing
         if not kept:
             return neutral
         if len(kept) == 1:

@@ -30,7 +30,9 @@ from ludus.gdl.network import AND, FALSE, Network
 CONFLICTS = 1000
 """Conflicts that the solver may meet in one proof; those that succeed on the rule sheets take fewer than 500."""
 SECONDS = 20.0
-"""Time for all proofs about one game, for networks that are too large for the solver."""
+"""Time for all proofs about one game."""
+MOST_LINES = 100_000
+"""Lines of a program that the solver is asked about: it takes more than ten seconds for larger ones, mostly in vain."""
 MOST_FAILURES = 20
 """Groups of facts with one name that may fail; then the others are given up: each takes the solver another search."""
 SOLVER = f"""
@@ -214,10 +216,13 @@ class _Program(_Names):
 
     def _ask(self, script: str, lines: Iterable[str], *arguments: str) -> str:
         """What a script prints about a program in which there is a violation; nothing if it takes too long."""
+        program = [*lines, ":- not violation."]
+        if len(program) > MOST_LINES:
+            return ""
         try:
             done = subprocess.run(
                 [sys.executable, "-P", "-c", script, str(SECONDS), str(LIMITS.grounding_megabytes), *arguments],
-                input="\n".join([*lines, ":- not violation."]),
+                input="\n".join(program),
                 capture_output=True,
                 text=True,
                 timeout=max(0.01, self.deadline - time.monotonic()),

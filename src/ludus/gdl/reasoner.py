@@ -214,6 +214,8 @@ class Reasoner:
         for key in order:
             if self.program.depends[key] != STATIC or key in self.program.needs or key in QUESTIONS or left <= 0:
                 continue
+            if key in self.program.growing:  # it may have no end
+                continue
             budget = min(STATIC_TICKS, left)
             with self._query():
                 unused = self.tables.start_budget(budget)
