@@ -22,6 +22,7 @@ from ludus.games._hive_groups import (
     touches,
 )
 from ludus.games.hive import advance
+from ludus.nets.families import make_network
 
 OPENING = ["wS1", "bS1 wS1-", "wQ -wS1", "bQ bS1-", "wA1 -wQ", "bA1 bQ-", "wA1 bA1-"]
 
@@ -92,9 +93,31 @@ def test_queens_between_crowds_share_cells_and_count_neighbours():
     assert planes[IN_HAND + 4, 0, 0] == pytest.approx(2 / 3)  # one of three ants is on the board
 
 
+def test_a_hive_is_in_the_middle_of_its_frame_and_keeps_its_shape():
+    random = np.random.default_rng(2)
+    position, whole = ludus.make("hive").start(), 0
+    for ply in range(60):
+        position = position.play(position.actions[random.integers(len(position.actions))])
+        planes, _ = view(position, 0)
+        rows, columns = np.nonzero(planes[:BESIDE].any(0) | (planes[BESIDE : BESIDE + 2] > 0).any(0))
+        tops = planes[:16].sum(0)
+        beside = sum(
+            np.roll(np.roll(tops, -row, 0), -column, 1)
+            for row, column in ((0, 1), (0, -1), (1, 0), (-1, 0), (1, -1), (-1, 1))
+        )
+        assert np.allclose(planes[BESIDE] + planes[BESIDE + 1], beside / 6)
+        for places in (rows, columns):
+            assert abs(places.min() + places.max() - SIDE) <= 2 or ply > 40
+        whole += max(np.ptp(rows), np.ptp(columns)) < SIDE - 1
+    assert whole > 50
+
+
 def test_one_set_of_weights_fits_all_expansions():
-    shapes = [(game.groups, game.touches) for game in (ludus.make("hive"), ludus.make("hive", expansions="MLP"))]
-    assert shapes[0] == shapes[1]
+    one, other = (
+        make_network("groups", ludus.make("hive", expansions=expansions), blocks=1, width=8)
+        for expansions in ("", "MLP")
+    )
+    other.load_state_dict(one.state_dict())
     position = after(["wP", "bS1 wP-", "wQ -wP", "bQ bS1-", "wA1 -wQ", "bA1 bQ-"], expansions="MLP")
     told = [touched(position, move) for move in position.moves]
     assert max(kind for kind, _ in told) < KINDS

@@ -7,7 +7,15 @@ import torch
 import ludus
 from ludus.errors import Unsuitable
 from ludus.gpu.compiler import arrays_in, to_ptx
-from ludus.gpu.forest import aligned, begin_tree, grow_tree, grow_tree_of_groups, make_forest, show_tree
+from ludus.gpu.forest import (
+    aligned,
+    begin_tree,
+    grow_tree,
+    grow_tree_of_groups,
+    make_forest,
+    score_leaf_move,
+    show_tree,
+)
 from ludus.native import kernel, part
 from ludus.nets.engines import CpuEngine
 from ludus.nets.evaluator import PlaneEvaluator
@@ -125,7 +133,7 @@ KINDS = [
 SEVN = "sevn", {"base": 5}, gumbel(24, 16)
 ARGUMENTS = "name", "options", "rule", "groups"
 begin_one, grow_one, show_one = map(part, (begin_tree, grow_tree, show_tree))
-grow_one_of_groups = part(grow_tree_of_groups)
+grow_one_of_groups, score_one = map(part, (grow_tree_of_groups, score_leaf_move))
 
 
 @kernel
@@ -142,8 +150,10 @@ def grow_all(rules, rule, trees, leaves, budgets, planes, policy, outputs):
 
 @kernel
 def grow_all_of_groups(rules, rule, trees, leaves, budgets, roles, cells, planes, parts, outputs):
+    for index in range(leaves.actions.size):
+        score_one(index, rules, leaves, roles, cells, 1, 1, parts)
     for tree in range(budgets.size):
-        grow_one_of_groups(tree, rules, rule, trees, leaves, budgets, roles, cells, 1, 1, 1, planes, parts, outputs)
+        grow_one_of_groups(tree, rules, rule, trees, leaves, budgets, 1, planes, outputs)
 
 
 @kernel
@@ -173,7 +183,7 @@ def test_the_functions_for_a_gpu_do_the_search_of_the_cpu(name, options, rule, g
         if evaluated:
             answers = network.run(planes)
         if groups:
-            scratch = np.zeros((2, games, game.touches.cells), np.int32)
+            scratch = np.zeros((2, games * game.most_legal, game.touches.cells), np.int32)
             grow_all_of_groups(game.rules, rule, whole.trees, whole.buffer, budgets, *scratch, planes, *answers)
         else:
             grow_all(game.rules, rule, whole.trees, whole.buffer, budgets, planes, *answers)
@@ -198,11 +208,13 @@ def test_the_code_for_a_gpu_needs_nothing_else_and_takes_every_array():
 def test_groups_and_touched_cells_are_compiled_for_a_gpu():
     game = ludus.make("sevn", base=5).compile()
     forest = Forest(game, gumbel(24, 16), trees=8, nodes=9)
-    scratch = [np.zeros((8, 5), np.int32) for _ in range(2)]
-    seen = [np.zeros((8, *shape), np.float32) for shape in (game.groups.inputs, (26, 4), (1,))]
-    budgets = np.zeros(8, np.int32)
-    arguments = (game.rules, forest.rule, forest.trees, forest.buffer, budgets, *scratch, 1, 1, 1, *seen)
-    assert "call" not in to_ptx(grow_tree_of_groups, arguments, 8, "sm_80")
+    scratch = [np.zeros((8 * game.most_legal, 5), np.int32) for _ in range(2)]
+    planes = np.zeros((*game.groups.inputs, 8), np.float32).transpose(3, 0, 1, 2)
+    parts, outputs = (np.zeros((8, *shape), np.float32) for shape in ((26, 4), (1,)))
+    scored = game.rules, forest.buffer, *scratch, 1, 1, parts
+    grown = game.rules, forest.rule, forest.trees, forest.buffer, np.zeros(8, np.int32), 1, planes, outputs
+    for function, arguments in ((score_leaf_move, scored), (grow_tree_of_groups, grown)):
+        assert "call" not in to_ptx(function, arguments, 8, "sm_80")
 
 
 def test_rules_that_need_a_library_do_not_run_on_a_gpu():

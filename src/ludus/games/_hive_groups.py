@@ -8,9 +8,9 @@ from numpy import int64
 from ludus.games._hive_board import BIT, BUG, FILLED, NEXT, NOBODY, NOWHERE, SLOTS, pinned
 from ludus.games._hive_views import part_in_hand
 
-SIDE = 14
-"""Rows and columns of the planes. The middle of the hive is in their middle. Cells further away, which a hive in a long
-row has, are wrapped around; 2 % of the positions in random games have some."""
+SIDE, WIDE_SIDE = 14, 16
+"""Rows and columns of the planes, without and with expansions. The middle of the hive is in their middle. Cells further
+away, which a hive in a long row has, are wrapped around: some of 1 % of the positions in random games."""
 BUGS = 8
 OWN, OTHER = 0, BUGS
 COVERED, QUEEN_BELOW, FREE = 16, 18, 20
@@ -25,32 +25,40 @@ KINDS = 3 * BUGS + 1
 FROM, TO = 0, 1
 
 
+def side_of(expansions):
+    """The rows and the columns of the planes."""
+    return SIDE if expansions == 0 else WIDE_SIDE
+
+
 def middle(places, pieces):
-    """The cell at the mean place of all pieces on the board; 0 if there are none. `places` is state.cell."""
-    anchor, count, rows, columns = 0, 0, 0, 0
+    """The cell in the middle of the rows and of the columns that have pieces; 0 if there are none.
+
+    `places` is state.cell. Rows and columns are rings of 32.
+    """
+    anchor = NOWHERE
+    top, bottom, left, right = 0, 0, 0, 0
     for piece in range(pieces):
         cell = int64(places[piece])
         if cell != NOWHERE:
-            if count == 0:
+            if anchor == NOWHERE:
                 anchor = cell
-            count += 1
-            rows += ((cell >> 5) - (anchor >> 5) + 16 & 31) - 16
-            columns += (cell - anchor + 16 & 31) - 16
-    if count == 0:
+            row, column = between(cell >> 5, anchor >> 5), between(cell, anchor)
+            top, bottom = min(top, row), max(bottom, row)
+            left, right = min(left, column), max(right, column)
+    if anchor == NOWHERE:
         return 0
-    rows = (2 * rows + count) // (2 * count)
-    columns = (2 * columns + count) // (2 * count)
-    return ((anchor >> 5) + rows & 31) << 5 | (anchor + columns & 31)
+    row, column = (anchor >> 5) + (top + bottom + 1 >> 1), anchor + (left + right + 1 >> 1)
+    return (row & 31) << 5 | (column & 31)
 
 
-def row_of(cell, centre):
-    """The row of a cell in the planes."""
-    return ((cell >> 5) - (centre >> 5) + SIDE // 2 + 16 & 31) % SIDE
+def between(one, other):
+    """The distance of two rows or columns in a ring of 32, from -16 to 15."""
+    return (one - other + 16 & 31) - 16
 
 
-def column_of(cell, centre):
-    """The column of a cell in the planes."""
-    return (cell - centre + SIDE // 2 + 16 & 31) % SIDE
+def frame(cell, centre, side):
+    """The row and the column of a cell in planes of `side` rows and columns, whose middle is `centre`."""
+    return (between(cell >> 5, centre >> 5) + side // 2) % side, (between(cell, centre) + side // 2) % side
 
 
 def groups(rules, state, player, planes, ids):
@@ -68,7 +76,7 @@ def groups(rules, state, player, planes, ids):
     expansions = int64(rules.expansions)
     pieces = 2 * int64(SLOTS[expansions])
     places, top, level, around = state.cell, state.top, state.level, state.around
-    centre = middle(places, pieces)
+    centre, size = middle(places, pieces), side_of(expansions)
     held, last = pinned(state, pieces), state.last
     for side in range(2):
         queen = places[side ^ player]
@@ -82,7 +90,7 @@ def groups(rules, state, player, planes, ids):
         cell = int64(places[piece])
         if cell == NOWHERE:
             continue
-        row, column = row_of(cell, centre), column_of(cell, centre)
+        row, column = frame(cell, centre, size)
         if piece == last:
             planes[LAST, row, column] = 1.0
         if top[cell] != piece:
@@ -98,14 +106,14 @@ def groups(rules, state, player, planes, ids):
             ids[0, row, column] = OWN_PIECE if side == 0 else OTHER_PIECE
         for way in range(6):
             beside = int64(NEXT[cell, way])
-            row, column = row_of(beside, centre), column_of(beside, centre)
+            row, column = frame(beside, centre, size)
             planes[BESIDE + side, row, column] += 1.0 / 6.0
             if top[beside] == NOBODY and ids[0, row, column] < 0:
                 ids[0, row, column] = EDGE
                 mark_placement(top, around[beside], player, planes, beside, row, column)
     for side in range(2):
         if places[side ^ player] != NOWHERE:
-            mark_ring(planes, ids, side, int64(places[side ^ player]), centre)
+            mark_ring(planes, ids, side, int64(places[side ^ player]), centre, size)
 
 
 def mark_placement(top, around, player, planes, cell, row, column):
@@ -118,11 +126,11 @@ def mark_placement(top, around, player, planes, cell, row, column):
         planes[PLACES + seen - 1, row, column] = 1.0
 
 
-def mark_ring(planes, ids, side, queen, centre):
+def mark_ring(planes, ids, side, queen, centre, size):
     """Mark a queen's cell and the cells beside it."""
     for way in range(7):
         cell = int64(NEXT[queen, way]) if way < 6 else queen
-        row, column = row_of(cell, centre), column_of(cell, centre)
+        row, column = frame(cell, centre, size)
         planes[RING + side, row, column] = way < 6
         group = ids[0, row, column]
         ids[0, row, column] = BOTH_RINGS if side == 1 and group == OWN_RING else side
@@ -138,7 +146,7 @@ def touches(rules, state, player, action, roles, cells):
     if action >= 7 * pieces * pieces:
         return PASSED, 0
     places = state.cell
-    centre = middle(places, pieces)
+    centre, size = middle(places, pieces), side_of(expansions)
     piece, beside = int64(action) // (7 * pieces) ^ player, int64(action) // 7 % pieces ^ player
     way = int64(action) % 7
     bug, cell = int64(BUG[expansions, piece]), 0
@@ -147,10 +155,12 @@ def touches(rules, state, player, action, roles, cells):
         if way < 6:
             cell = int64(NEXT[cell, way])
     roles[0] = TO
-    cells[0] = row_of(cell, centre) * SIDE + column_of(cell, centre)
+    row, column = frame(cell, centre, size)
+    cells[0] = row * size + column
     if places[piece] == NOWHERE:
         return FROM_HAND + bug, 1
     left = int64(places[piece])
     roles[1] = FROM
-    cells[1] = row_of(left, centre) * SIDE + column_of(left, centre)
+    row, column = frame(left, centre, size)
+    cells[1] = row * size + column
     return (MOVED if piece & 1 == player else THROWN) + bug, 2

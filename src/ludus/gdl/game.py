@@ -32,7 +32,7 @@ from ludus.gdl.proofs import Samples, prove
 from ludus.gdl.reasoned import ReasonedGame
 from ludus.gdl.rules import MAX_ROLES, GdlRules, facts_bytes, scratch_bytes, settle
 from ludus.gdl.sheets import names
-from ludus.gdl.structure import Grid, find_grid, unique
+from ludus.gdl.structure import Grid, find_grid, unique, words_of
 from ludus.gdl.symmetries import Symmetry, find_symmetries
 from ludus.gdl.waiting import told_if_slow
 from ludus.position import Position
@@ -152,6 +152,7 @@ class GdlGame(DescribedGame):
             if unique(self.grid.moves):
                 spots = [(spot.kind, spot.row, spot.column) for spot in self.grid.moves]
                 self.places = np.array([spots], np.int32)
+        self.words = words_of(self.terms)
         self.simultaneous = self.players > 1
         self.compile()  # some thousand plies in plain Python would take seconds
         samples = self._samples()

@@ -84,7 +84,7 @@ def constant(kind: str, value: Any) -> str:
     return f"{kind} {int(value)}"
 
 
-def entry(kinds: list[str], parts: list[Any], name: str, count: int) -> str:
+def entry(kinds: list[str], parts: list[Any], name: str, count: int, lanes: int) -> str:
     """LLVM code that calls the function for index 0 to count - 1, once in each thread.
 
     `kinds` and `parts` are the LLVM types and the values of its further arguments. The first parameter of the entry
@@ -108,7 +108,7 @@ def entry(kinds: list[str], parts: list[Any], name: str, count: int) -> str:
             "  %failure = alloca ptr",
             "  %block = call i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()",
             "  %lane = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()",
-            f"  %before = mul i32 %block, {LANES}",
+            f"  %before = mul i32 %block, {lanes}",
             "  %number = add i32 %before, %lane",
             f"  %inside = icmp ult i32 %number, {count}",
             "  br i1 %inside, label %work, label %done",
@@ -157,7 +157,7 @@ def with_own_roots(code: str) -> str:
 
 
 @global_compiler_lock  # code_of changes settings of the whole process
-def to_ptx(function: Any, arguments: Sequence[Any], count: int, chip: str) -> str:
+def to_ptx(function: Any, arguments: Sequence[Any], count: int, chip: str, lanes: int = LANES) -> str:
     """The GPU's assembly of a function whose first argument is the number of the thread; `arguments`: the others."""
     code, name = code_of(function, (types.int64, *(numba.typeof(argument) for argument in arguments)))
     quoted = f"@{name}" if f"@{name}(" in code else f'@"{name}"'
@@ -174,7 +174,7 @@ def to_ptx(function: Any, arguments: Sequence[Any], count: int, chip: str) -> st
     code = re.sub(r"^target .*\n", "", code, flags=re.MULTILINE)
     code = re.sub(rf"^define (?:(?:{LINKAGE}) )*", "define internal ", code, flags=re.MULTILINE)
     head = f'target datalayout = "{machine.target_data}"\ntarget triple = "{TRIPLE}"\n'
-    module = llvm.parse_assembly(head + code + entry(kinds, parts, quoted, count))
+    module = llvm.parse_assembly(head + code + entry(kinds, parts, quoted, count, lanes))
     module.verify()
     options = llvm.create_pipeline_tuning_options(speed_level=3)
     options.loop_vectorization = options.slp_vectorization = False
@@ -193,19 +193,19 @@ def arrays_in(arguments: Sequence[Any]) -> list[np.ndarray]:
     return [part for part in flatten_all(arguments) if isinstance(part, np.ndarray)]
 
 
-def stored_ptx(function: Any, arguments: Sequence[Any], count: int, chip: str) -> str:
+def stored_ptx(function: Any, arguments: Sequence[Any], count: int, chip: str, lanes: int) -> str:
     """The result of to_ptx, kept on disk with the machine code of the CPU: making it takes about twenty seconds."""
     numbers = ["array" if isinstance(part, np.ndarray) else part for part in flatten_all(arguments)]
     kinds = [numba.typeof(argument) for argument in arguments]  # the type of rules has a digest of their files
     sources = digest_of_function(function), digest_of_function(to_ptx)
     if None in sources:
-        return to_ptx(function, arguments, count, chip)
-    key = repr((sources, kinds, numbers, count, LANES, chip))
+        return to_ptx(function, arguments, count, chip, lanes)
+    key = repr((sources, kinds, numbers, count, lanes, chip))
     entry = f"{function.__name__}-{hashlib.sha256(key.encode()).hexdigest()[:40]}.ptx"
     stored = store.read(entry)
     if stored is not None:
         return stored.decode()
-    made = to_ptx(function, arguments, count, chip)
+    made = to_ptx(function, arguments, count, chip, lanes)
     store.write(entry, made.encode())
     return made
 
@@ -213,10 +213,10 @@ def stored_ptx(function: Any, arguments: Sequence[Any], count: int, chip: str) -
 class GpuKernel:
     """A function of the engine, loaded on the GPU. A launch calls it for indices 0 to count - 1."""
 
-    def __init__(self, function: Any, arguments: Sequence[Any], count: int, chip: str):
+    def __init__(self, function: Any, arguments: Sequence[Any], count: int, chip: str, lanes: int = LANES):
         """`arguments`: arrays and numbers, after the index; the content of the arrays does not matter here."""
-        self.blocks = -(-count // LANES)
-        ptx = stored_ptx(function, arguments, count, chip)
+        self.lanes, self.blocks = lanes, -(-count // lanes)
+        ptx = stored_ptx(function, arguments, count, chip, lanes)
         self._driver = ctypes.CDLL("libcuda.so.1")
         self._module, self._function = ctypes.c_void_p(), ctypes.c_void_p()
         try:
@@ -234,5 +234,5 @@ class GpuKernel:
         """Run on a CUDA stream; `pointers`: addresses of an int32 for failures and of each array of the arguments."""
         values = [ctypes.c_void_p(pointer) for pointer in pointers]
         listed = (ctypes.c_void_p * len(values))(*(ctypes.addressof(value) for value in values))
-        sizes = (self.blocks, 1, 1, LANES, 1, 1)
+        sizes = (self.blocks, 1, 1, self.lanes, 1, 1)
         self._call("cuLaunchKernel", self._function, *sizes, 0, ctypes.c_void_p(stream), listed, None)

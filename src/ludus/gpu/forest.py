@@ -19,15 +19,15 @@ import torch
 from numba.core.errors import NumbaExperimentalFeatureWarning
 
 from ludus.errors import BadOption, Unsuitable
-from ludus.gpu.compiler import GpuKernel, arrays_in
+from ludus.gpu.compiler import LANES, GpuKernel, arrays_in
 from ludus.gpu.engine import CAPTURING
 from ludus.rules import observe
 from ludus.search import rounds
-from ludus.search.batch import LeafBuffer, View, spread_answer
+from ludus.search.batch import LeafBuffer, View, spread_answer, spread_values
 from ludus.search.forest import Evaluator, Forest, Progress
 from ludus.search.rounds import advance_tree, conclude_tree
 from ludus.search.selection import draws_gumbel_noise
-from ludus.search.touching import spread_parts, view_position
+from ludus.search.touching import score_move, view_position
 from ludus.search.tree import NOTHING, Trees, copy_state
 
 if TYPE_CHECKING:
@@ -35,6 +35,11 @@ if TYPE_CHECKING:
 
 # States on the GPU are aligned and those of the game are not; Numba notes that it could take one for the other.
 warnings.filterwarnings("ignore", ".*considered a subtype", NumbaExperimentalFeatureWarning)
+
+GROWING_LANES = 4
+"""Trees that are grown by one block of the GPU. Its threads wait for each other where they take different branches."""
+SCORING_LANES = 128
+"""Moves that are scored by one block of the GPU."""
 
 
 def begin_tree(tree, shown, grown, planted, wanted, budgets):
@@ -76,19 +81,28 @@ def grow_tree(tree, rules, rule, trees, buffer, budgets, planes, policy, outputs
             observe(rules, buffer.states[tree], player, planes[row])
 
 
-def grow_tree_of_groups(
-    tree, rules, rule, trees, buffer, budgets, roles, cells, groupings, role_count, kinds, planes, parts, outputs
-):
-    """One round of a tree, as `grow_tree`, for a network that sees groups of cells (see search/touching.py).
+def score_leaf_move(index, rules, buffer, roles, cells, role_count, kinds, parts):
+    """Write the logit of one legal move of one leaf, for a network that sees groups of cells (see search/touching.py).
 
-    planes float32 [B, planes + groupings, rows, columns], parts float32 [B, cells * roles + kinds, H] and outputs
-    float32 [B, outputs]; scratch: roles and cells int32 [B, most].
+    `index` counts the moves of all leaves, most_legal for each. parts float32 [B, cells * roles + kinds, H]; scratch:
+    roles and cells int32 [B * most_legal, most].
+    """
+    most_legal = buffer.actions.shape[1]
+    tree, i = index // most_legal, index % most_legal
+    if buffer.waiting[tree] and i < buffer.counts[tree, 0]:
+        buffer.logits[tree, i] = score_move(
+            rules, buffer.states[tree], buffer.movers[tree], buffer.actions[tree, i],
+            roles[index], cells[index], role_count, kinds, parts[tree],
+        )  # fmt: skip
+
+
+def grow_tree_of_groups(tree, rules, rule, trees, buffer, budgets, groupings, planes, outputs):
+    """One round of a tree, as `grow_tree`, for a network that sees groups of cells; the moves are scored already.
+
+    planes float32 [B, planes + groupings, rows, columns] and outputs float32 [B, outputs].
     """
     if buffer.waiting[tree]:
-        spread_parts(
-            rules, buffer.states, buffer.movers, buffer.actions, buffer.counts, roles, cells, role_count, kinds,
-            parts, outputs, buffer.logits, buffer.values, tree,
-        )  # fmt: skip
+        spread_values(buffer.movers[tree], outputs, buffer.values, tree)
     advance_tree(rules, rule, trees, tree, buffer, budgets)
     if buffer.waiting[tree]:
         view_position(rules, buffer.states[tree], buffer.movers[tree], planes[tree], groupings)
@@ -132,6 +146,17 @@ def aligned(states: np.ndarray) -> np.ndarray:
         return states
     fields = [(name, *(record[name].subdtype or (record[name],))) for name in record.names]
     return states.astype(np.dtype(fields, align=True))
+
+
+def rows_first(planes: torch.Tensor) -> torch.Tensor:
+    """Planes float32 [*observation, rows] as the network takes them: bfloat16 [rows, *observation], channels last."""
+    if planes.ndim != 4:
+        return planes.movedim(-1, 0).to(torch.bfloat16, memory_format=torch.contiguous_format)
+    try:
+        from ludus.gpu.layers import turn_planes
+    except ImportError:  # PyTorch without Triton
+        return planes.movedim(-1, 0).to(torch.bfloat16, memory_format=torch.channels_last)
+    return turn_planes(planes)
 
 
 class GpuNetwork(Protocol):
@@ -260,20 +285,24 @@ class GpuForest(Forest):
         return self._tensors[id(array)][1].data_ptr() if id(array) in self._tensors else array.ctypes.data
 
     def _allocate_network(self, rows: int, observation: tuple[int, ...]) -> None:
-        """Allocate the network's input for `rows` observations, and its output."""
-        self._planes = torch.zeros((rows, *observation), device="cuda")
-        self._layout: dict[str, Any] = {"memory_format": torch.channels_last} if len(observation) == 3 else {}
-        answers = self._evaluate()
-        self._answers = [torch.zeros(answer.shape, device="cuda") for answer in answers]
+        """Allocate the network's input for `rows` observations, and its output.
+
+        The rows of the input are last in memory: neighbouring threads write neighbouring numbers.
+        """
+        self._planes = torch.zeros((*observation, rows), device="cuda")
+        last = np.empty(tuple(self._planes.shape), np.float32)
+        planes = last.transpose(len(observation), *range(len(observation)))
+        self._tensors[id(planes)] = planes, self._planes
+        self._answers = [torch.zeros(answer.shape, device="cuda") for answer in self._evaluate()]
         self._exchanged = [
-            self._placeholder(tensor, np.empty(tuple(tensor.shape), np.float32))
-            for tensor in (self._planes, *self._answers)
+            planes,
+            *(self._placeholder(tensor, np.empty(tuple(tensor.shape), np.float32)) for tensor in self._answers),
         ]
 
     def _evaluate(self) -> Any:
         """The network's answers to the planes of the leaves."""
         with torch.inference_mode():
-            return self.engine.forward(self._planes.to(torch.bfloat16, **self._layout))
+            return self.engine.forward(rows_first(self._planes))
 
     # --- searching ----------------------------------------------------------------------------------------------------
 
@@ -333,6 +362,10 @@ class GpuForest(Forest):
         return self._edges.copy(), self._policy.copy()
 
 
+Launch = tuple[GpuKernel, list[int]]
+"""A kernel, and the pointers that it is launched with."""
+
+
 class _Search:
     """A forest's kernels and its graph of a round, for one selection rule."""
 
@@ -341,19 +374,23 @@ class _Search:
         chip = "sm_{}{}".format(*torch.cuda.get_device_capability())
         grown, shown, budgets = forest.grown, forest.trees, forest._budgets
 
-        def load(function: Any, *arguments: Any) -> tuple[GpuKernel, list[int]]:
+        def load(function: Any, *arguments: Any, lanes: int = LANES, total: int = count) -> Launch:
             pointers = [forest._where(each) for each in [forest.failures, *arrays_in(arguments)]]
-            return GpuKernel(function, arguments, count, chip), pointers
+            return GpuKernel(function, arguments, total, chip, lanes), pointers
 
         self.begin = load(begin_tree, shown, grown, forest.planted, forest.wanted, budgets)
         common = forest._rules, rule, grown, forest.buffer, budgets
+        self.score: Launch | None = None
         if forest.view.groups is None or forest.view.touches is None:
-            self.grow = load(grow_tree, *common, *forest._exchanged)
+            self.grow = load(grow_tree, *common, *forest._exchanged, lanes=GROWING_LANES)
         else:
             groups, touches = forest.view.groups, forest.view.touches
-            scratch = [forest._reserve(np.empty((count, touches.cells), np.int32)) for _ in range(2)]
-            sizes = len(groups.groups), touches.roles, touches.kinds
-            self.grow = load(grow_tree_of_groups, *common, *scratch, *sizes, *forest._exchanged)
+            planes, parts, outputs = forest._exchanged
+            total = forest.buffer.actions.size
+            scratch = [forest._reserve(np.empty((total, touches.cells), np.int32)) for _ in range(2)]
+            scored = forest._rules, forest.buffer, *scratch, touches.roles, touches.kinds, parts
+            self.score = load(score_leaf_move, *scored, lanes=SCORING_LANES, total=total)
+            self.grow = load(grow_tree_of_groups, *common, len(groups.groups), planes, outputs, lanes=GROWING_LANES)
         self.show = load(show_tree, rule, grown, shown, forest._edges, forest._policy)
         self.graph = torch.cuda.CUDAGraph()
         self.stream = forest.engine.stream
@@ -363,9 +400,11 @@ class _Search:
             with torch.cuda.graph(self.graph, stream=self.stream, capture_error_mode="thread_local"):
                 for mine, answer in zip(forest._answers, forest._evaluate(), strict=True):
                     mine.copy_(answer)
+                if self.score is not None:
+                    self._launch(self.score)
                 self._launch(self.grow)
 
-    def _launch(self, what: tuple[GpuKernel, list[int]]) -> None:
+    def _launch(self, what: Launch) -> None:
         kernel, pointers = what
         kernel.launch(self.stream.cuda_stream, pointers)
 

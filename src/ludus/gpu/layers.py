@@ -24,6 +24,8 @@ WIDEST = 64
 """Largest number of channels of the pooling over groups: a program holds four matrices of this size."""
 SLOTS = 16
 """Groups of a grouping, padded to what the matrix units take."""
+TURNED = 4096
+"""Numbers that one program turns from one order in memory into another."""
 SMALL = tl.constexpr(1e-6)
 """As nets.groups.SMALL."""
 
@@ -125,6 +127,20 @@ def _convolve_planes(
     tl.store(out + place, tl.maximum(result, 0.0).to(out.dtype.element_ty), mask=kept)
 
 
+@triton.jit
+def _turn_planes(
+    planes, out, count, cells: tl.constexpr, channels: tl.constexpr, columns: tl.constexpr, boards: tl.constexpr
+):  # fmt: skip
+    cell = tl.program_id(0)
+    board = tl.program_id(1) * boards + tl.arange(0, boards)
+    channel = tl.arange(0, columns)
+    known, used = board < count, channel < channels
+    there = (channel[:, None] * cells + cell) * count + board[None, :]
+    x = tl.load(planes + there, mask=used[:, None] & known[None, :], other=0.0)
+    place = (board.to(tl.int64)[:, None] * cells + cell) * channels + channel[None, :]
+    tl.store(out + place, tl.trans(x).to(out.dtype.element_ty), mask=known[:, None] & used[None, :])
+
+
 def _columns(channels: int) -> int:
     """The number of channels, padded to what the matrix units take."""
     return max(16, triton.next_power_of_2(channels))
@@ -200,5 +216,22 @@ def convolve_planes(planes: Any, weight: Any, bias: Any) -> torch.Tensor:
     _convolve_planes[(triton.cdiv(cells, ROWS),)](
         planes, weight, bias, out, cells, *planes.stride(), *weight.stride(), inputs, height, width, channels,
         terms, _columns(channels), ROWS,
+    )  # fmt: skip
+    return out
+
+
+def turn_planes(planes: Any) -> torch.Tensor:
+    """planes float32 [channels, rows, columns, K] to bfloat16 [K, channels, rows, columns], channels last in memory."""
+    channels, height, width, count = planes.shape
+    out = torch.empty(
+        (count, channels, height, width),
+        dtype=torch.bfloat16,
+        device=planes.device,
+        memory_format=torch.channels_last,
+    )
+    columns = triton.next_power_of_2(channels)
+    boards = max(16, min(128, TURNED // columns))
+    _turn_planes[(height * width, triton.cdiv(count, boards))](
+        planes, out, count, height * width, channels, columns, boards
     )  # fmt: skip
     return out

@@ -178,6 +178,7 @@ class Lockstep:
     def __init__(self, game: Game, seed: int):
         self.game, self.seed, self.number = game, seed, 0
         self.choose = np.random.default_rng(seed)
+        """Chooses the moves; it begins anew with each game."""
         self.plain = Way(game, "plain Python", game.rules, PLAIN)
         self.native: list[Way] = []
         self.not_native = ""
@@ -189,6 +190,10 @@ class Lockstep:
         self.shown = game.new_states(1)
         """The position to show when a promise is broken."""
         self.view = "the position"
+        self.moves_touched = 0
+        """Moves that `touches` was asked about."""
+        self.moves_alike = 0
+        """Those that touch the same as another move of their position."""
 
     def compile(self) -> None:
         """From now on, run the machine code too."""
@@ -211,6 +216,7 @@ class Lockstep:
 
     def begin(self, number: int) -> None:
         self.number, self.line, self.told = number, [], []
+        self.choose = np.random.default_rng([self.seed, number])  # of another game, some moves may not be played
 
     def step(self, joint: NDArray[np.int32]) -> list[Guarded]:
         """The next states, in all ways. The current states do not change."""
