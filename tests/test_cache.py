@@ -333,12 +333,12 @@ def test_above_the_total_size_the_oldest_go(cache, monkeypatch):
 
 
 def test_code_for_a_gpu_is_kept_too(cache, monkeypatch):
-    made = iter(["first", "second", "third", "fourth"])
+    made = iter(["first", "second", "third", "fourth", "fifth"])
     monkeypatch.setattr(compiler, "to_ptx", lambda *_: next(made))
     arguments = [np.zeros(3), 5]
 
-    def stored(count=8):
-        return compiler.stored_ptx(increased, arguments, count, "sm_80")
+    def stored(count=8, lanes=32):
+        return compiler.stored_ptx(increased, arguments, count, "sm_80", lanes)
 
     assert [stored(), stored(), stored(9), stored()] == ["first", "first", "second", "first"]
     for file in cache.rglob("*.ptx"):
@@ -346,3 +346,4 @@ def test_code_for_a_gpu_is_kept_too(cache, monkeypatch):
     assert [stored(), stored()] == ["third", "third"]
     arguments[1] = 6
     assert stored() == "fourth"
+    assert [stored(lanes=4), stored()] == ["fifth", "fourth"]

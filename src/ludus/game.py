@@ -125,6 +125,9 @@ class Game:
     [players, actions, 3] if it depends on the observing player. A place is (kind, row, column). Row and column refer to
     the observed planes; a row of -1 means a whole column, a column of -1 a whole row, both the whole board. The kind,
     from 0, separates moves at the same place, and has the same meaning on all boards."""
+    words: NDArray[np.int32] | None = None
+    """The words that each action is made of, int32 [actions, most], numbered from 0 on; -1 for none. Networks without a
+    board score an action by its words: (take 3 red) by "take", by a first argument 3 and by a second argument red."""
     mask: int | None = None
     """The number of the plane that is 1 on the board and 0 around it, where the planes may be larger than the board."""
     graph: GraphShape | None = None

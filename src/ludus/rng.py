@@ -4,6 +4,8 @@ A generator is an array of one 64-bit word, so kernels take it like any array, a
 on every machine. It is xorshift64 (Marsaglia, 2003): shifts and exclusive ors never overflow in NumPy scalars.
 """
 
+from collections.abc import Sequence
+
 import numpy as np
 
 _MASK = (1 << 64) - 1
@@ -49,3 +51,8 @@ def below(random, count):
 def uniform(random):
     """A float64 in [0, 1)."""
     return np.float64(draw(random) >> np.uint64(11)) * 1.1102230246251565e-16
+
+
+def pick_filled(sizes: Sequence[int], rng: np.random.Generator) -> int:
+    """The index of a size above 0, each as likely as the others; of a single size, always 0."""
+    return 0 if len(sizes) == 1 else int(rng.choice([index for index, size in enumerate(sizes) if size]))

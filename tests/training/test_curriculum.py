@@ -55,7 +55,7 @@ def test_a_run_resumed_in_its_second_stage_gives_the_same_weights(tmp_path):
     whole = new_trainer(tmp_path / "whole")
     for _ in range(4):
         whole.iterate()
-    assert whole.stage.rules.line == whole.learner.sampler.game.rules.line == 4
+    assert whole.stage.rules.line == whole.learner.samplers[0].game.rules.line == 4
     stopped = new_trainer(tmp_path / "stopped")
     for _ in range(3):
         stopped.iterate()
@@ -75,5 +75,8 @@ def test_without_the_setting_the_game_itself_is_played(tmp_path):
 def test_a_game_with_a_curriculum_is_trained_by_it():
     assert settings_for(small_game())["curriculum"]
     stages = ludus.make("hive", limit=100, surround=3).curriculum()
-    assert [(stage.rules.surround, stage.rules.limit) for _, stage in stages] == [(3, 60), (3, 80), (3, 100)]
+    assert [(stage.rules.surround, stage.rules.limit) for _, stage in stages] == [(3, 60), (3, 80), (3, 100), (3, 100)]
     assert all(stage.rules.decide_at_limit for _, stage in stages)
+    worth = [stage.rules.worth for _, stage in stages]
+    assert worth == sorted(worth, reverse=True)  # a lead at the limit comes to be worth less than a win
+    assert worth[-1] < 1.0

@@ -26,6 +26,7 @@ def measured_on(speed):
             parallel_games=128,
             workers=2,
             learner_threads=1,
+            learner_precision="float32",
             peak=0,
             tree_bytes=0,
             row_bytes=100.0,

@@ -126,7 +126,7 @@ def test_without_a_budget_there_is_a_default(tmp_path, monkeypatch):
 
 
 def test_a_budget_of_time_makes_the_plan():
-    measured = preflight.Measured(1000, 1e5, 1e5, 30.0, 1e4, "onnx", 256, 2, 1, 0, 0, 0.0, False, "")
+    measured = preflight.Measured(1000, 1e5, 1e5, 30.0, 1e4, "onnx", 256, 2, 1, "float32", 0, 0, 0.0, False, "")
     config = with_settings(Config(), {"simulations": 20, "reuse": 4, "batch_size": 512, "iteration_rows": 8192})
     per_row = 20 / 1e5 + 4 / 1e4
     assert measured.seconds_per_row(config) == pytest.approx(per_row)

@@ -78,6 +78,9 @@ class Hive(NamedTuple):
     surround: int
     matrix: bool
     """True if the observation is the adjacency matrix instead of planes."""
+    worth: float = 1.0
+    """The value of a game that is decided at the limit. In a curriculum it fades, else a lead would be as good as a
+    win."""
 
 
 OPTIONS = {
@@ -89,8 +92,9 @@ OPTIONS = {
     "view": "planes",
 }
 VIEWS = ("planes", "adjacency")
-CURRICULUM = ((0.15, 4, 60), (0.4, 6, 80), (1.0, 6, 160))
-"""The stages of a training: until which fraction of the run, neighbours that surround a queen, limit of plies."""
+CURRICULUM = ((0.1, 4, 60, 1.0), (0.25, 6, 80, 1.0), (0.5, 6, 120, 0.6), (1.0, 6, 200, 0.3))
+"""The stages of a training: until which fraction of the run, neighbours that surround a queen, limit of plies, and the
+value of a game that is decided at the limit."""
 LEAN = True
 """No function of the rules allocates an array, so ludus.native need not compile them twice to find out."""
 WHITE, BLACK = int64(0), int64(1)
@@ -172,7 +176,7 @@ def outcome(rules, state, values):
         lead = 1.0 * (crowds[1] >= rules.surround) - 1.0 * (crowds[0] >= rules.surround)
     elif state.ply >= rules.limit:
         if rules.decide_at_limit:
-            lead = 1.0 * (crowds[1] > crowds[0]) - 1.0 * (crowds[0] > crowds[1])
+            lead = rules.worth * (1.0 * (crowds[1] > crowds[0]) - 1.0 * (crowds[0] > crowds[1]))
     elif state.repeats < 3:
         return False
     values[0] = lead
@@ -328,6 +332,7 @@ class HiveGame(Game):
     def options_in_use(self):
         options = {**self.rules._asdict(), "expansions": expansions_in(self.rules.expansions)}
         options["view"] = VIEWS[options.pop("matrix")]
+        del options["worth"]
         return options
 
     def identity_options(self):
@@ -361,11 +366,11 @@ class HiveGame(Game):
         return sooner
 
     def curriculum(self):
-        """First four neighbours decide, then a limit of 80 plies, then 160: few games of beginners end otherwise."""
+        """First four neighbours decide, then a lead at a limit, which rises: few games of beginners end otherwise."""
         stages = []
-        for until, surround, limit in CURRICULUM:
+        for until, surround, limit, worth in CURRICULUM:
             easier = self.decided_at(limit)
-            easier.rules = easier.rules._replace(surround=min(surround, self.rules.surround))
+            easier.rules = easier.rules._replace(surround=min(surround, self.rules.surround), worth=worth)
             stages.append((until, easier))
         return stages
 

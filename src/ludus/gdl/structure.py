@@ -11,6 +11,8 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from ludus.gdl.language import Description, Term
 
 MIN_CELLS = 4
@@ -182,3 +184,15 @@ def names_row(grid: Grid, name: str) -> bool:
 def unique(spots: Iterable[Spot]) -> bool:
     """True if no two lie at the same place of the same kind."""
     return max(Counter(spots).values(), default=1) == 1
+
+
+def words_of(moves: Sequence[Term]) -> np.ndarray:
+    """The words of each move, int32 [moves, most] (see Game.words): its name, and every argument at its place."""
+    numbers: dict[tuple, int] = {}
+    found = []
+    for move in moves:
+        parts = move if isinstance(move, tuple) else (move,)
+        words = [(parts[0], len(parts)), *((parts[0], len(parts), i, part) for i, part in enumerate(parts) if i)]
+        found.append([numbers.setdefault(word, len(numbers)) for word in words])
+    most = max(map(len, found), default=1)
+    return np.array([words + [-1] * (most - len(words)) for words in found], np.int32).reshape(-1, most)

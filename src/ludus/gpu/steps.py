@@ -6,6 +6,7 @@ the interpreter's lock, which the threads of self-play need.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
@@ -15,10 +16,13 @@ import numpy as np
 import torch
 
 from ludus.gpu.engine import CAPTURING
+from ludus.rng import pick_filled
 
 if TYPE_CHECKING:
     from ludus.stopping import Stop
 
+DRAWERS = 2
+"""Threads that draw the rows of the next steps."""
 WARM_UP = 3
 """Steps before the graph is captured: they allocate the memory that it uses."""
 
@@ -27,11 +31,12 @@ WARM_UP = 3
 class GraphedSteps:
     """Gradient steps of a network that is on the GPU. All samples must have the same shapes."""
 
-    network: Any
+    networks: list[Any]
+    """The network, then those of further boards, which share its weights."""
     optimiser: torch.optim.Optimizer
     """It is capturable, and its learning rates are tensors."""
-    sampler: Any
-    """A nets.samples.Sampler."""
+    samplers: list[Any]
+    """For each board, a nets.samples.Sampler."""
     batch_size: int
     value_weight: float
     gradient_clip: float
@@ -43,10 +48,8 @@ class GraphedSteps:
 
     def __post_init__(self) -> None:
         self.stream = torch.cuda.Stream()
-        self.graph: torch.cuda.CUDAGraph | None = None
-        self.sample: Any = None
-        """The GPU's memory for the rows of each step."""
-        self.taken = 0
+        self.captured = [_Captured() for _ in self.networks]
+        """For each board, its step."""
         self.moved = torch.zeros((), device="cuda")
         """How far this step moves the averaged weights."""
         self.result = torch.zeros(3, device="cuda")
@@ -59,58 +62,65 @@ class GraphedSteps:
         """Called when the network's weights were replaced. The graph reads them where they are."""
 
     def learn(
-        self, rows: Any, steps: int, rate: Callable[[], float], rng: np.random.Generator, stop: Stop
+        self, windows: Any, steps: int, rate: Callable[[], float], rng: np.random.Generator, stop: Stop
     ) -> tuple[torch.Tensor, int]:
         """Take `steps` steps, fewer if stopped; returns the sums of losses and gradient norms [3], and the steps.
 
-        `rate` gives the learning rate of the next step.
+        Each step takes rows from one of the windows, of which there is one for each board. `rate` gives the learning
+        rate of the next step.
         """
         done = 0
         if not steps:
             return torch.zeros(3), done
-        self.network.train()
+        for each in self.networks:
+            each.train()
         with CAPTURING:  # others may have used the weights
             torch.cuda.synchronize()
 
-        def draw() -> Any:
-            seed = int(rng.integers(0, 1 << 62))
-            return self.sampler.draw(rows, self.batch_size, np.random.default_rng(seed))
+        ahead: deque[tuple[int, Future[Any]]] = deque()
 
-        with ThreadPoolExecutor(1) as drawer, torch.cuda.stream(self.stream):
+        def draw(board: int, seed: int) -> Any:
+            return self.samplers[board].draw(windows[board], self.batch_size, np.random.default_rng(seed))
+
+        with ThreadPoolExecutor(DRAWERS) as drawers, torch.cuda.stream(self.stream):
             sums = torch.zeros(3, device="cuda")
-            ahead: Future[Any] | None = drawer.submit(draw)
-            while ahead is not None and not stop.is_set():
-                sample = ahead.result()
+            while done < steps and not stop.is_set():
+                while len(ahead) < min(DRAWERS, steps - done):
+                    board = pick_filled([len(rows) for rows in windows], rng)
+                    ahead.append((board, drawers.submit(draw, board, int(rng.integers(0, 1 << 62)))))
+                board, drawn = ahead.popleft()
+                sample = drawn.result()
                 done += 1
-                ahead = drawer.submit(draw) if done < steps else None
                 for group in self.optimiser.param_groups:
                     group["lr"].fill_(rate())
-                self._step(sample)
+                self._step(board, sample)
                 sums += self.result
             self.stream.synchronize()
         return sums, done
 
-    def _step(self, sample: Any) -> None:
-        if self.sample is None:
-            self.sample = sample.to(torch.device("cuda"))
-        for mine, theirs in zip(self.sample, sample, strict=True):
+    def _step(self, board: int, sample: Any) -> None:
+        step = self.captured[board]
+        if step.sample is None:
+            step.sample = sample.to(torch.device("cuda"))
+        for mine, theirs in zip(step.sample, sample, strict=True):
             mine.copy_(theirs)
         self.moved.fill_(self.count_step())
-        self.taken += 1
-        if self.taken <= WARM_UP:
-            self._compute(self.sample)
+        step.taken += 1
+        if step.taken <= WARM_UP:
+            self._compute(board, step.sample)
             return
-        if self.graph is None:
+        if step.graph is None:
             graph = torch.cuda.CUDAGraph()
             with CAPTURING, torch.cuda.graph(graph, stream=self.stream, capture_error_mode="thread_local"):
-                self._compute(self.sample)
-            self.graph = graph
-        self.graph.replay()
+                self._compute(board, step.sample)
+            step.graph = graph
+        step.graph.replay()
 
-    def _compute(self, sample: Any) -> None:
-        weights = list(self.network.parameters())
+    def _compute(self, board: int, sample: Any) -> None:
+        network = self.networks[board]
+        weights = list(network.parameters())
         with torch.autocast("cuda", torch.bfloat16, cache_enabled=False):
-            losses = self.sampler.loss(self.network, sample)
+            losses = self.samplers[board].loss(network, sample)
         policy, value = (loss / self.batch_size for loss in losses)
         gradients = torch.autograd.grad(policy + self.value_weight * value, weights)
         for weight, gradient in zip(weights, gradients, strict=True):
@@ -119,3 +129,13 @@ class GraphedSteps:
         self.optimiser.step()
         self.average(self.moved)
         self.result.copy_(torch.stack([policy.detach(), value.detach(), norm.detach()]))
+
+
+@dataclass
+class _Captured:
+    """The steps on the rows of one board."""
+
+    sample: Any = None
+    """The GPU's memory for the rows of each step."""
+    graph: torch.cuda.CUDAGraph | None = None
+    taken: int = 0

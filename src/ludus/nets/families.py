@@ -30,6 +30,7 @@ class Design:
     blocks: int
     width: int
     size_free: bool = False
+    words: bool = False
     roles: bool = False
     auxiliary: int = 0
     """The number of auxiliary policies."""
@@ -67,7 +68,8 @@ class Family:
         problem = self.why_not(game)
         if problem:
             raise BadOption(f"network = {self.name} {problem}")
-        return self.build(sizes_of(game, design.roles, design.auxiliary, design.size_free), design)
+        sizes = sizes_of(game, design.roles, design.auxiliary, design.size_free, design.words)
+        return self.build(sizes, design)
 
     def choose_engine(self, name: str) -> str:
         """The engine of this name if it can run the network, for `auto` the fastest one; else BadOption."""
@@ -94,7 +96,7 @@ class Family:
         return getattr(settings, self.fits_all_sizes) if isinstance(self.fits_all_sizes, str) else self.fits_all_sizes
 
 
-SPECIAL_SETTINGS = ("size_free", "soft_policy_weight", "reply_policy_weight")
+SPECIAL_SETTINGS = ("size_free", "words", "soft_policy_weight", "reply_policy_weight")
 """Settings that some families refuse."""
 FAMILIES: dict[str, Family] = {}
 
@@ -264,7 +266,7 @@ register(
         make_sampler=make_plane_sampler,
         make_evaluator=make_plane_evaluator,
         engines=PLANE_ENGINES,
-        settings=AUXILIARY,
+        settings=AUXILIARY | {"words"},
         suggest=_suggest_mlp,
     )
 )

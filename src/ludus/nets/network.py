@@ -41,6 +41,8 @@ class Sizes(NamedTuple):
     """The groups of cells that the game declares, if it does."""
     touches: TouchShape | None = None
     """What the game tells of its moves, if it does."""
+    words: Any = None
+    """The words of the actions, int32 [actions, most] (see Game.words), if actions are scored by them."""
 
     @property
     def inputs(self) -> int:
@@ -48,8 +50,15 @@ class Sizes(NamedTuple):
         return math.prod(self.observation)
 
 
-def sizes_of(game: Game, roles: bool = False, auxiliary: int = 0, size_free: bool = False) -> Sizes:
-    """The sizes of a network for this game. With `roles` each seat has a policy; `size_free` heads fit all boards."""
+def sizes_of(
+    game: Game, roles: bool = False, auxiliary: int = 0, size_free: bool = False, words: bool = False
+) -> Sizes:
+    """The sizes of a network for this game.
+
+    With `roles` each seat has a policy; `size_free` heads fit all boards; with `words` actions are scored by them.
+    """
+    if words and game.words is None:
+        raise BadOption(f"words need a game that says what its actions are made of; {game.name} sets no words")
     shape = game.graph
     places = places_of(game, roles) if size_free else None
     heads = game.players if roles else 1
@@ -64,6 +73,7 @@ def sizes_of(game: Game, roles: bool = False, auxiliary: int = 0, size_free: boo
         mask=game.mask,
         groups=game.groups,
         touches=game.touches,
+        words=game.words if words else None,
     )
 
 

@@ -41,6 +41,9 @@ class Config:
     size_free: bool = setting(
         False, "Use heads that fit every board size; for residual networks in games that define `places`."
     )
+    words: bool = setting(
+        False, "Score moves by the words that they are made of, as (take 3 red) in GDL; for mlp networks."
+    )
     roles: bool = setting(False, "Give each seat its own policy head; for games whose players have different roles.")
     soft_policy_weight: float = setting(
         0.0, "Loss weight of an auxiliary policy head whose target is the search policy to the power 1/4.", least=0
@@ -61,6 +64,9 @@ class Config:
     )
     curriculum: bool = setting(
         False, "Play the easier versions of the game first that the game provides, as Hive does (ludus docs methods)."
+    )
+    boards: str = setting(
+        "", "Further boards that are played and learned by the same weights, as options of the game: n=5;n=11."
     )
     considered_moves: int = setting(16, "Root moves that Gumbel search considers.", least=2, most=100_000)
     parallel_games: int = setting(
@@ -170,6 +176,12 @@ class Config:
     )
     workers: int = setting(0, "Self-play threads; 0 means one for each CPU core.", least=0, most=4096)
     learner_threads: int = setting(0, "Learner threads; 0 lets the preflight choose.", least=0, most=4096)
+    learner_precision: str = setting(
+        "auto",
+        "Numbers in which the learner multiplies on a CPU; auto is float32, or bfloat16 where the preflight finds it "
+        "faster.",
+        among=("auto", "float32", "bfloat16"),
+    )
 
     def __post_init__(self) -> None:
         for each in dataclasses.fields(self):
@@ -191,6 +203,8 @@ class Config:
         if self.evaluate_every and not self.evaluation_positions:
             raise BadOption("evaluate_every needs evaluation_positions, a file that ludus grade --positions FILE makes")
         FAMILIES[self.network].check_settings(self)
+        if self.boards and not self.fits_all_sizes:
+            raise BadOption("boards need a network whose weights fit all board sizes: groups, or size_free = yes")
         if self.full_search_fraction < 1 and self.fast_simulations > self.simulations:
             raise BadOption("fast_simulations must not exceed simulations")
 
@@ -199,10 +213,15 @@ class Config:
         """True if one set of weights fits all board sizes."""
         return FAMILIES[self.network].fits_all_sizes_with(self)
 
+    @property
+    def board_count(self) -> int:
+        """The number of boards that are played and learned."""
+        return 1 + sum(1 for each in self.boards.split(";") if each.strip())
+
     def make_network(self, game: Game) -> Any:
         """The network that these settings describe, for a game."""
         auxiliary = (self.soft_policy_weight > 0) + (self.reply_policy_weight > 0)
-        design = Design(self.blocks, self.width, self.size_free, self.roles, auxiliary, self.dropout)
+        design = Design(self.blocks, self.width, self.size_free, self.words, self.roles, auxiliary, self.dropout)
         return FAMILIES[self.network].make_network(game, design)
 
 

@@ -3,7 +3,7 @@
     config.toml           the game (see spec.py) and all settings
     about.json            a copy of them, code version, machine, when it began
     source/               copy of the game's file and of its helper files, if the game is a user's own
-    games/000012.npz      the rows of iteration 12 (see rows.py)
+    games/000012.npz      the rows of iteration 12 (see rows.py); 000012-1.npz those of a further board
     checkpoints/000012/   player.safetensors: the weights that play, with what made them
                           learner.safetensors, state.npz: all else that is needed to go on, in the latest two
                           SHA256SUMS: their checksums
@@ -60,7 +60,10 @@ PLAYER = "player.safetensors"
 TO_RESUME = (PLAYER, "learner.safetensors", "state.npz")
 """The files of a checkpoint from which a run can go on."""
 
-NETWORK = ("network", "blocks", "width", "size_free", "roles", "soft_policy_weight", "reply_policy_weight", "dropout")
+NETWORK = (
+    *("network", "blocks", "width", "size_free", "words", "roles"),
+    *("soft_policy_weight", "reply_policy_weight", "dropout"),
+)
 """The settings that determine the shapes of a network's weights."""
 SIZE_FREE = "weights for every size are trained with --set size_free=yes, or network=graph or groups"
 
@@ -255,14 +258,20 @@ class Run:
 
     # --- games and log ------------------------------------------------------------------------------------------------
 
-    def save_rows(self, iteration: int, rows: Rows) -> None:
+    def _rows_file(self, iteration: int, board: int) -> Path:
+        """The file with the rows of an iteration, of the run's own board or of a further one."""
+        return self.folder / "games" / f"{iteration:06d}{f'-{board}' * (board > 0)}.npz"
+
+    def save_rows(self, iteration: int, rows: Rows, board: int = 0) -> None:
+        """Keep the rows of an iteration; further boards are numbered from 1 on (see training/boards.py)."""
+
         def write(path: Path) -> None:
             with path.open("wb") as file:
                 np.savez_compressed(file, **rows._asdict())
 
-        write_whole(self.folder / "games" / f"{iteration:06d}.npz", write)
+        write_whole(self._rows_file(iteration, board), write)
 
-    def load_rows(self, last: int, wanted: int) -> list[Rows]:
+    def load_rows(self, last: int, wanted: int, board: int = 0) -> list[Rows]:
         """The rows of iterations up to `last`, as many of the latest as it takes to have `wanted`; oldest first.
 
         Files that are damaged or missing are left out, with a warning (DamagedRun).
@@ -271,7 +280,7 @@ class Run:
         lost: list[Damaged] = []
         count = 0
         for iteration in range(last, 0, -1):
-            path = self.folder / "games" / f"{iteration:06d}.npz"
+            path = self._rows_file(iteration, board)
             try:
                 with _reading(path):  # a zip file has a checksum for each array
                     arrays = load_arrays(path)
@@ -290,7 +299,7 @@ class Run:
     def forget_after(self, iteration: int) -> None:
         """Remove the files of later iterations, which a killed process left: they are played again."""
         for path in (self.folder / "games").glob("[0-9]*.npz"):
-            if int(path.stem) > iteration:
+            if int(path.stem.partition("-")[0]) > iteration:
                 remove(path)
         damaged = self._log.cut_after(iteration)
         if damaged:

@@ -185,7 +185,7 @@ def show_plan(event: Planned) -> None:
     print(
         f"This machine: {measured.evaluations:,.0f} evaluations/s, {measured.simulations:,.0f} simulations/s in "
         f"self-play, {measured.learned:,.0f} rows/s learned; {measured.workers} threads to play, "
-        f"{measured.learner_threads} to learn{trees}"
+        f"{measured.learner_threads} to learn{' in bfloat16' * (config.learner_precision == 'bfloat16')}{trees}"
     )
     expected = clock(measured.seconds_per_row(config) * config.planned_rows)
     memory = measured.memory(config) >> 20

@@ -13,12 +13,16 @@ from ludus import gpu
 from ludus.errors import LudusError
 from ludus.nets.families import family_of
 from ludus.nets.samples import Targets
+from ludus.nets.sharing import share_weights
 from ludus.stopping import NEVER, Stop
 from ludus.training.averaging import move_all
+from ludus.training.precision import can_use_bfloat16
 from ludus.training.state import State, with_prefix
 from ludus.training.steps import ThreadedSteps
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ludus.game import Game
     from ludus.gpu.steps import GraphedSteps
     from ludus.nets.rows import Rows
@@ -41,11 +45,20 @@ class NotANumber(LudusError):
 class Learner:
     """The network that learns, its optimiser, and the averaged weights that play."""
 
-    def __init__(self, game: Game, network: Any, config: Config, device: str = "cpu", threads: int = 1):
+    def __init__(
+        self,
+        game: Game,
+        network: Any,
+        config: Config,
+        device: str = "cpu",
+        threads: int = 1,
+        further: Sequence[Game] = (),
+    ):
+        """`further` are games of other board sizes, whose rows are learned by the same weights (see boards.py)."""
         self.config, self.device = config, torch.device(device)
-        self.network = network.to(self.device)
-        if network.sizes.observation and len(network.sizes.observation) == 3:
-            self.network = self.network.to(memory_format=torch.channels_last)
+        self.network = self._placed(network)
+        networks = [self.network]
+        networks += [share_weights(self._placed(config.make_network(each)), self.network) for each in further]
         self.player = copy.deepcopy(self.network).eval()
         """The exponential moving average of the weights."""
         self.steps = 0
@@ -53,14 +66,16 @@ class Learner:
         targets = Targets(
             config.outcome_fraction, config.augment, config.soft_policy_weight, config.reply_policy_weight
         )
-        self.sampler = family_of(network).make_sampler(game, targets, network.sizes.outputs)
-        graphed = device == "cuda" and self.sampler.fixed_shape
+        make_sampler, outputs = family_of(network).make_sampler, network.sizes.outputs
+        self.samplers = [make_sampler(each, targets, outputs) for each in (game, *further)]
+        """For each board, what turns its rows into the network's input."""
+        graphed = device == "cuda" and self.samplers[0].fixed_shape
         rate: Any = torch.tensor(config.learning_rate, device=self.device) if graphed else config.learning_rate
         self.optimiser = torch.optim.AdamW(self._groups(), lr=rate, foreach=True, capturable=graphed)
-        shared = {
-            "network": self.network,
+        shared: dict[str, Any] = {
+            "networks": networks,
             "optimiser": self.optimiser,
-            "sampler": self.sampler,
+            "samplers": self.samplers,
             "batch_size": config.batch_size,
             "value_weight": config.value_weight,
             "gradient_clip": config.gradient_clip,
@@ -73,9 +88,15 @@ class Learner:
 
             self.stepper = GraphedSteps(**shared)
         else:
-            self.stepper = ThreadedSteps(**shared, device=self.device, threads=threads)
+            bfloat16 = device == "cuda" or (config.learner_precision == "bfloat16" and can_use_bfloat16())
+            self.stepper = ThreadedSteps(**shared, device=self.device, threads=threads, bfloat16=bfloat16)
         if device == "cpu":
             torch.set_num_threads(1)  # see steps.py
+
+    def _placed(self, network: Any) -> Any:
+        """The network in the memory of the device, with the order of numbers there that is fastest."""
+        boards = network.sizes.observation and len(network.sizes.observation) == 3
+        return network.to(self.device, memory_format=torch.channels_last) if boards else network.to(self.device)
 
     def _groups(self) -> list[dict[str, Any]]:
         """The parameters in two groups: weight decay is for matrices and filters only."""
@@ -85,10 +106,16 @@ class Learner:
             {"params": [each for each in weights if each.ndim <= 1], "weight_decay": 0.0},
         ]
 
-    def learn(self, rows: Rows, steps: int, progress: float, rng: np.random.Generator, stop: Stop = NEVER) -> Losses:
-        """Take `steps` gradient steps on random rows, fewer if stopped. `progress` of the run: 0 to 1."""
+    def learn(
+        self, rows: Rows | list[Rows], steps: int, progress: float, rng: np.random.Generator, stop: Stop = NEVER
+    ) -> Losses:
+        """Take `steps` gradient steps on random rows, fewer if stopped. `progress` of the run: 0 to 1.
+
+        `rows` are those of the only board, or a list of those of each board.
+        """
         good = copy.deepcopy(self.network.state_dict())
-        sums, done = self.stepper.learn(rows, steps, lambda: self.learning_rate(progress), rng, stop)
+        windows = rows if isinstance(rows, list) else [rows]
+        sums, done = self.stepper.learn(windows, steps, lambda: self.learning_rate(progress), rng, stop)
         policy, value, gradient = (sums / max(1, done)).tolist()
         if not math.isfinite(policy + value + gradient):
             self.network.load_state_dict(good)

@@ -17,6 +17,7 @@ from ludus.machine import cpu_count, has_fast_int8, memory_size
 from ludus.nets.engines import fastest_engine
 from ludus.nets.families import FAMILIES, SMALL_BOARD, suggest_settings
 from ludus.rng import generator
+from ludus.training.boards import further_games
 from ludus.training.learner import learner_device
 
 if TYPE_CHECKING:
@@ -84,6 +85,8 @@ def check_fit(game: Game, config: Config) -> None:
     for name in ("gating", "gating_uct", "resign_threshold"):
         if getattr(config, name):
             game.require_two_player_zero_sum(f"cannot be trained with {name}", BadOption)
+    for each in further_games(game, config):
+        config.make_network(each)
     if config.evaluate_every:
         read_positions(Path(config.evaluation_positions), game)  # raises now, and not after the first iteration
     if config.search == "gumbel" and game.simultaneous:
@@ -204,5 +207,6 @@ def plan(config: Config, measured: Measured, budget: Budget) -> Config:
         parallel_games=parallel_games,
         workers=measured.workers,
         learner_threads=measured.learner_threads,
+        learner_precision=measured.learner_precision,
         **shorter_rounds(config, rows),
     )

@@ -19,9 +19,11 @@ from ludus.nets.evaluator import calls_per_second
 from ludus.nets.families import FAMILIES
 from ludus.nets.rows import Rows, join
 from ludus.stopping import NEVER, Deadline, Stopped
+from ludus.training.boards import further_games
 from ludus.training.learner import Learner, learner_device
 from ludus.training.planning import check_fit, mean_plies
 from ludus.training.playoff import play_off
+from ludus.training.precision import can_use_bfloat16
 from ludus.training.replay import window_size
 from ludus.training.selfplay import LocalSelfPlay
 
@@ -37,7 +39,7 @@ GAMES = {"cpu": (64, 128, 256), "cuda": (1024, 4096)}
 WORTH_IT = 1.05
 """More games side by side must be faster by this factor: fewer games shorten the delay from learning to playing."""
 FASTER = 1.2
-"""Self-play uses int8 where that is faster than float32 by this factor."""
+"""Self-play uses int8, and the learner bfloat16, where that is faster than float32 by this factor."""
 USUAL_PEAK = 500 << 20
 """The memory of a process with PyTorch and a compiled game, where the system does not tell."""
 LATER = 150 << 20
@@ -58,7 +60,7 @@ class Measured:
     evaluations: float
     """Evaluations per second of the network alone, on all workers."""
     simulations: float
-    """Simulations per second of self-play."""
+    """Simulations per second of self-play, over all boards."""
     plies: float
     """Mean length of a random game. Of games under way for some seconds, only the shortest would have ended."""
     learned: float
@@ -67,6 +69,8 @@ class Measured:
     parallel_games: int
     workers: int
     learner_threads: int
+    learner_precision: str
+    """The setting of that name."""
     peak: int
     """The largest memory of this process so far, in bytes; 0 where the system does not tell."""
     tree_bytes: int
@@ -92,7 +96,8 @@ class Measured:
         The preflight has made trees, network and learner once, and so has the run. The replay window is there twice
         while rows are added to it.
         """
-        window = self.row_bytes * min(window_size(config, config.planned_rows), max(1, config.planned_rows))
+        share = config.planned_rows // config.board_count
+        window = config.board_count * self.row_bytes * min(window_size(config, share), max(1, share))
         return int(1.1 * (max(self.peak, USUAL_PEAK) + self.tree_bytes + 2 * window)) + LATER
 
     def games_per_hour(self, config: Config) -> float:
@@ -117,7 +122,8 @@ def measure(game: Game, config: Config, progress: Progress | None = None, stop: 
     device = learner_device(config)
     tried = [config.parallel_games] if config.parallel_games else GAMES[device]
     threads = [config.learner_threads or 1] if config.learner_threads or device == "cuda" else sorted({1, cpu_count()})
-    stages = 2 + len(tried) + len(threads)
+    further = further_games(game, config)
+    stages = 3 + len(tried) + len(threads) + len(further)
     stage = 0
 
     def begin(what: str) -> None:
@@ -139,27 +145,37 @@ def measure(game: Game, config: Config, progress: Progress | None = None, stop: 
             best = candidate
     assert best is not None
     selfplay, rows = best.selfplay, best.rows
+    speeds, tree_bytes = [best.simulations], selfplay.bytes
+    for each in further:
+        begin(f"self-play of {each!r}")
+        planes = None if calibration is None else random_planes(config.make_network(each).sizes, 64)
+        other = _measure_selfplay(each, config, config.make_network(each), selfplay.games, planes, stop)
+        speeds.append(other.simulations)
+        tree_bytes += other.selfplay.bytes
     begin("the network alone")
     evaluations = selfplay.measure_network(SECONDS)
     learned = {}
     for count in threads:
         begin(f"the learner on {count} thread{'s' * (count > 1)}")
         learned[count] = _measure_learner(Learner(game, network, config, device, count), rows, stop)
-    begin("done")
     fastest = max(learned, key=lambda count: learned[count])
+    begin("the learner in bfloat16")
+    precision, speed = _choose_precision(game, config, device, fastest, rows, learned[fastest], stop)
+    begin("done")
     forest = selfplay.workers[0].forest
     return Measured(
         parameters=sum(weight.numel() for weight in network.parameters()),
         evaluations=evaluations,
-        simulations=best.simulations,
+        simulations=len(speeds) / sum(1 / speed for speed in speeds),
         plies=mean_plies(game),
-        learned=learned[fastest],
+        learned=speed,
         engine=engine,
         parallel_games=selfplay.games,
         workers=len(selfplay.workers),
         learner_threads=fastest,
+        learner_precision=precision,
         peak=peak_memory(),
-        tree_bytes=selfplay.bytes,
+        tree_bytes=tree_bytes,
         row_bytes=rows.bytes / max(1, len(rows)),
         trees_on_gpu=forest.on_gpu,
         why_not_on_gpu=forest.why_not_on_gpu,
@@ -213,6 +229,17 @@ def _measure_selfplay(game: Game, config: Config, network: Any, games: int, cali
     selfplay.restart()  # positions late in a game are not like the others
     played = selfplay.play(1 << 40, config.simulations, Deadline(SECONDS, stop))
     return _Candidate(selfplay, played.counts.simulations / played.counts.seconds, join([warm.rows, played.rows]))
+
+
+def _choose_precision(
+    game: Game, config: Config, device: str, threads: int, rows: Rows, float32: float, stop: Stop
+) -> tuple[str, float]:
+    """The precision of the learner, and its rows per second: bfloat16 where it is clearly faster than float32."""
+    if device != "cpu" or config.learner_precision != "auto" or not can_use_bfloat16():
+        return config.learner_precision, float32
+    config = dataclasses.replace(config, learner_precision="bfloat16")
+    speed = _measure_learner(Learner(game, config.make_network(game), config, device, threads), rows, stop)
+    return ("bfloat16", speed) if speed > FASTER * float32 else ("float32", float32)
 
 
 def _measure_learner(learner: Learner, rows: Rows, stop: Stop) -> float:

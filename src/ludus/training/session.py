@@ -180,7 +180,7 @@ def _continue(run: Run, budget: Budget, emit: Listener, stop: Stop, joined: Join
             run.forget_after(0)
         else:
             trainer.restore(known)
-            emit(Resumed(run, known, trainer.window.total, trainer.seconds))
+            emit(Resumed(run, known, trainer.rows, trainer.seconds))
         if budget.is_empty:
             budget = Budget(MINUTES + trainer.seconds / 60)
         while not is_spent(budget, trainer) and not stop.is_set():

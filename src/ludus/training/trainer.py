@@ -7,11 +7,13 @@ import math
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import torch
 
+from ludus.errors import BadOption
 from ludus.nets.engines import ENGINES
 from ludus.nets.evaluator import make_evaluator
 from ludus.nets.rows import empty_rows
@@ -19,6 +21,7 @@ from ludus.runs.files import Writer
 from ludus.runs.players import first_weights
 from ludus.runs.run import detached
 from ludus.stopping import NEVER, Stop
+from ludus.training.boards import Board, add_counts, further_games
 from ludus.training.evaluation import open_evaluation
 from ludus.training.gating import GateResult, make_gate
 from ludus.training.ladder import Ladder
@@ -107,14 +110,24 @@ class Trainer:
         network = config.make_network(self.game)
         if config.initial_run and run.whole_checkpoint() is None:
             network.load_state_dict(first_weights(config.initial_run, self.game, network))
-        self.learner = Learner(self.game, network, config, learner_device(config), config.learner_threads or 1)
+        further = further_games(self.game, config)
+        threads = config.learner_threads or 1
+        self.learner = Learner(self.game, network, config, learner_device(config), threads, further)
         self.gate = make_gate(config, self.learner.player)
         staged = config.curriculum and config.planned_rows and make_selfplay is None
         self.stages = list(self.game.curriculum()) if staged else []
         """The curriculum: until which fraction of the run each version of the game is played. A cluster has none."""
         self.window = Window(config, empty_rows(self.game.new_states(1), self.game.players))
         self._make_selfplay = make_selfplay or LocalSelfPlay
+        self.boards: list[Board] = []
+        """Further boards, which are played and learned as well."""
         self.selfplay = self._begin_stage()
+        if further and make_selfplay is not None:
+            raise BadOption("boards are not for a cluster: train on one machine, or without boards")
+        self.boards += [
+            Board(number, game, config, self.gate.best, self._parallel_games, config.workers or 1)
+            for number, game in enumerate(further, 1)
+        ]
         rated = config.rating_games and self.game.two_player_zero_sum
         self.ladder = Ladder(self.learner.player) if rated else None
         self.rng = np.random.default_rng(config.seed)
@@ -153,7 +166,7 @@ class Trainer:
             return None
         self.gate.decide(self._match_at_gate)
         self.iteration += 1
-        self.selfplay.load(self.gate.best, self._calibration())
+        self._load_weights()
         self._rate()
         graded = self.evaluation.grade(self.gate.best, self.iteration) if self.evaluation else None
         report = self._report(played, learned, graded)
@@ -169,19 +182,19 @@ class Trainer:
     def _begin_stage(self) -> SelfPlay:
         """New self-play of the stage, whose rules the learner sees positions by as well."""
         config = self.config
-        self.learner.sampler.game = self.stage
+        self.learner.samplers[0].game = self.stage
         return self._make_selfplay(
             self.stage,
             config,
             self.gate.best,
-            games=config.parallel_games or GAMES,
+            games=self._parallel_games,
             workers=config.workers or 1,
             seed=7919 * config.seed,
         )
 
     def _follow_curriculum(self) -> None:
         """Begin the next stage when its time has come. Games under way continue in it."""
-        if self.stage is self.learner.sampler.game:
+        if self.stage is self.learner.samplers[0].game:
             return
         state = self.selfplay.state()
         self.selfplay.close()
@@ -190,23 +203,42 @@ class Trainer:
         self.selfplay.restore(state)
         self.selfplay.load(self.gate.best, self._calibration())
 
-    def _play(self, stop: Stop, games_left: int | None) -> Played:
+    @property
+    def _parallel_games(self) -> int:
+        """Games of each board that are played side by side."""
+        return self.config.parallel_games or GAMES
+
+    def _play(self, stop: Stop, games_left: int | None) -> list[Played]:
+        """Play on every board, each for its share of the rows."""
         rows = self.config.iteration_rows
         if games_left is not None:  # the plan knows the length of random games only, so the first iteration is short
-            left = games_left * self.window.total / self.games if self.games else (self.config.planned_rows or rows) / 2
+            left = games_left * self.rows / self.games if self.games else (self.config.planned_rows or rows) / 2
             rows = min(rows, math.ceil(left))
-        return self.selfplay.play(max(1, rows), self.simulations, stop)
+        share = max(1, rows // (1 + len(self.boards)))
+        every = [self.selfplay, *(board.selfplay for board in self.boards)]
+        return [selfplay.play(share, self.simulations, stop) for selfplay in every]
 
-    def _remember(self, played: Played) -> None:
-        """Put new rows into the replay window. They are worth `reuse` times their number of learned rows."""
-        self.window.add(played.rows)
-        self.games += played.counts.games
-        self.steps_owed += len(played.rows) * self.config.reuse / self.config.batch_size
+    def _remember(self, played: list[Played]) -> None:
+        """Put new rows into the replay windows. They are worth `reuse` times their number of learned rows."""
+        for window, each in zip(self._windows, played, strict=True):
+            window.add(each.rows)
+            self.games += each.counts.games
+            self.steps_owed += len(each.rows) * self.config.reuse / self.config.batch_size
+
+    @property
+    def _windows(self) -> list[Window]:
+        return [self.window, *(board.window for board in self.boards)]
+
+    @property
+    def rows(self) -> int:
+        """Rows since the run began."""
+        return sum(window.total for window in self._windows)
 
     def _learn(self, stop: Stop) -> Learned:
         """Take the gradient steps that are owed."""
         began, steps = time.perf_counter(), int(self.steps_owed)
-        losses = self.learner.learn(self.window.rows, steps, self.progress, self.rng, stop)
+        windows = [window.rows for window in self._windows]
+        losses = self.learner.learn(windows, steps, self.progress, self.rng, stop)
         self.steps_owed -= steps
         return Learned(losses, steps, time.perf_counter() - began)
 
@@ -229,20 +261,26 @@ class Trainer:
         theirs = None if old is None else make_evaluator(game, old, config.engine)
         return play_off(game, mine, theirs, games, self.simulations, max(2, config.opening_plies), seed, uct)
 
-    def _calibration(self) -> Any:
-        """Planes of recent positions, float32 [n, *observation], if the engine quantises."""
-        engine = ENGINES.get(self.config.engine)
-        if engine is None or not engine.quantises or not len(self.window.rows):
+    def _load_weights(self) -> None:
+        """Play with the weights of the gate from now on, on all boards."""
+        self.selfplay.load(self.gate.best, self._calibration())
+        for number, board in enumerate(self.boards, 1):
+            board.load(self.gate.best, self._calibration(number))
+
+    def _calibration(self, board: int = 0) -> Any:
+        """Planes of recent positions of a board, float32 [n, *observation], if the engine quantises."""
+        engine, rows = ENGINES.get(self.config.engine), self._windows[board].rows
+        if engine is None or not engine.quantises or not len(rows):
             return None
         rng = np.random.default_rng([self.config.seed, self.iteration])
-        return self.learner.sampler.draw(self.window.rows, CALIBRATION_ROWS, rng).planes.numpy()
+        return self.learner.samplers[board].draw(rows, CALIBRATION_ROWS, rng).planes.numpy()
 
     # --- figures ------------------------------------------------------------------------------------------------------
 
     @property
     def progress(self) -> float:
         """The progress of the run by its own plan, from 0 to 1."""
-        return min(1.0, self.window.total / self.config.planned_rows) if self.config.planned_rows else 0.0
+        return min(1.0, self.rows / self.config.planned_rows) if self.config.planned_rows else 0.0
 
     @property
     def simulations(self) -> int:
@@ -250,14 +288,14 @@ class Trainer:
         first, last = self.config.simulations, self.config.simulations_end or self.config.simulations
         return round(first * (last / first) ** self.progress)
 
-    def _report(self, played: Played, learned: Learned, graded: float | None) -> Report:
+    def _report(self, played: list[Played], learned: Learned, graded: float | None) -> Report:
         now = time.perf_counter()
         self.seconds, self.timed_until = self.seconds + now - self.timed_until, now
-        counts = played.counts
+        counts = add_counts([each.counts for each in played])
         interval = self.ladder.interval if self.ladder else None
         return Report(
             iteration=self.iteration,
-            rows=self.window.total,
+            rows=self.rows,
             games=self.games,
             steps=self.learner.steps,
             seconds=self.seconds,
@@ -278,20 +316,24 @@ class Trainer:
             draws=counts.draws,
         )
 
-    def _log(self, report: Report, played: Played) -> None:
+    def _log(self, report: Report, played: list[Played]) -> None:
         self.writer.write(lambda: self._keep(report.iteration, played))
         self.run.add_to_log(report.line())
 
-    def _keep(self, iteration: int, played: Played) -> None:
-        self.run.save_rows(iteration, played.rows)
-        if played.counts.watched is not None:
-            self.run.add_watched({"iteration": iteration, **played.counts.watched})
+    def _keep(self, iteration: int, played: list[Played]) -> None:
+        for board, each in enumerate(played):
+            self.run.save_rows(iteration, each.rows, board)
+        watched = played[0].counts.watched
+        if watched is not None:
+            self.run.add_watched({"iteration": iteration, **watched})
 
     # --- checkpoints --------------------------------------------------------------------------------------------------
 
     def state(self) -> State:
         """All that is needed to continue, except the weights that play and the rows of self-play."""
         state = self.learner.state() | self.gate.state() | self.selfplay.state() | self.window.state()
+        for board in self.boards:
+            state |= board.state()
         if self.ladder:
             state |= self.ladder.state()
         facts = {"seconds": self.seconds, "games": self.games, "owed": self.steps_owed}
@@ -315,7 +357,8 @@ class Trainer:
         try:
             self.finish()
         finally:
-            self.selfplay.close()
+            for each in (self.selfplay, *(board.selfplay for board in self.boards)):
+                each.close()
 
     def restore(self, iteration: int) -> None:
         """Continue from a checkpoint of the run."""
@@ -332,5 +375,7 @@ class Trainer:
         self.steps_owed = state.facts["owed"]
         self.run.forget_after(iteration)
         self.window.restore(state, lambda wanted: self.run.load_rows(iteration, wanted))
-        self.selfplay.load(self.gate.best, self._calibration())
+        for number, board in enumerate(self.boards, 1):
+            board.restore(state, partial(self.run.load_rows, iteration, board=number))
+        self._load_weights()
         self.timed_until = time.perf_counter()
