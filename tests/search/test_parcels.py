@@ -20,7 +20,7 @@ CONNECT4 = ludus.make("connect4")
 
 
 def new_forest(game=CONNECT4, **options):
-    forest = Forest(game, **{"nodes": 40_000, "seed": 1, **options})
+    forest = Forest(game, **{"nodes": 40_000, "seed": 1, "threads": 2, **options})
     for array in (forest.trees.nodes, forest.trees.edges):
         array.view(np.uint8)[:] = 0  # so that the parts that are not used are equal too
     return forest
@@ -47,7 +47,7 @@ def visits(forest):
 def test_the_tree_is_the_same_for_every_number_of_threads(name):
     game = ludus.make(name, stones=40) if name == "laststone" else ludus.make(name)
     found = []
-    for threads in (1, 2, 3):
+    for threads in (2, 3, 4):
         forest = new_forest(game, threads=threads)
         assert forest.threads == threads
         forest.plant(game.start())
@@ -57,7 +57,7 @@ def test_the_tree_is_the_same_for_every_number_of_threads(name):
     assert found[0] == found[1] == found[2]
 
 
-@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("threads", [2, 3])
 def test_the_tree_does_not_depend_on_when_clocks_are_read(monkeypatch, threads):
     forest = new_forest()
     forest.plant(CONNECT4.start())
@@ -200,7 +200,7 @@ def test_proofs_are_backed_up_to_the_root():
 @pytest.mark.parametrize("room", [{"nodes": 5000}, {"nodes": 40_000, "edges": 6000}])
 def test_a_full_tree_is_searched_on_without_growing(room):
     found = []
-    for threads in (1, 2):
+    for threads in (2, 3):
         forest = new_forest(threads=threads, **room)
         forest.plant(CONNECT4.start())
         assert forest.search(simulations=30_000) == 30_000
@@ -242,8 +242,8 @@ def test_what_is_known_of_a_move_is_kept():
 def test_a_game_in_ordinary_python_grows_the_same_tree():
     found = []
     for game in (ludus.make("tictactoe"), PlainTicTacToe()):
-        forest = Forest(game, nodes=6000, seed=3, threads=2)
-        assert forest.threads == (2 if game.parallel else 1)
+        forest = Forest(game, nodes=6000, seed=3, threads=1 if game.parallel else 2)
+        assert forest.threads == 1
         forest.plant(game.start())
         forest.search(simulations=2500)
         found.append((forest.roots()[0].visits.tolist(), forest.line(), forest.trees.used.tolist()))
@@ -255,6 +255,7 @@ def test_trees_that_have_no_parcels():
         Forest(CONNECT4, nodes=40_000, transpositions=True, threads=2),
         Forest(ludus.make("roshambo", rounds=3), nodes=40_000, threads=2),
         Forest(CONNECT4, nodes=1000, threads=2),
+        Forest(CONNECT4, nodes=40_000, threads=1),
     ):
         assert forest.threads == 1
         assert len(forest.parcels.log) == 0
@@ -275,4 +276,4 @@ def test_memory_is_what_was_asked_for():
     for memory in (1_000_000, 10_000_000):
         forest = Forest(CONNECT4, Ucb1(), memory=memory, threads=4)
         assert 0.5 * memory < forest.bytes <= memory
-    assert len(Forest(CONNECT4, memory=100_000).parcels.log) == 0
+    assert len(Forest(CONNECT4, memory=100_000, threads=2).parcels.log) == 0

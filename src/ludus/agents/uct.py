@@ -5,9 +5,9 @@ c=0.7                weight of the uncertainty in UCB1: more explores more
 transpositions=yes   positions that are reached in two ways share their statistics
 memory=256MB         the limit for the tree; when it is full, the search goes on without growing it
 reuse=no             start every move with an empty tree, instead of with the part that the last search built
-threads=2            threads that search; they change the speed, not the moves. By default one for each core; 1 in the
-                     games of a match or an arena, where the other cores play other games. One thread searches games
-                     with simultaneous moves, games in ordinary Python, and trees with transpositions
+threads=2            threads that search one tree. By default one for each core; 1 in the games of a match or an arena,
+                     where the other cores play other games. Two or more grow the same tree, one thread another. Games
+                     with simultaneous moves, games in ordinary Python, and trees with transpositions have one
 """
 
 from __future__ import annotations

@@ -2,7 +2,8 @@
 
 In every round each tree finds one leaf (or several, under virtual loss), the evaluator evaluates them in one batch, and
 the values are backed up. Random playouts need no evaluator and never leave compiled code. Each tree has its own rng, so
-the result depends on the seed alone, not on the number of threads.
+the result of many trees depends on the seed alone, not on the number of threads. With more than one thread, a single
+tree grows in parcels (see parcels.py), and is then the same for two threads and for twenty.
 """
 
 from __future__ import annotations
@@ -136,9 +137,9 @@ class Forest:
             raise BadOption("growth is for a forest of one tree")
         self.game, self.growth = game.compile(), growth
         self.rule = Ucb1() if rule is None else rule
-        nodes, edges, lanes = forest_sizes(game, trees, nodes, edges, memory, batch, transpositions)
-        # Games in ordinary Python run one at a time, for any number of threads.
-        self.threads = (threads if lanes else min(threads, trees)) if game.parallel else 1
+        threads = threads if game.parallel else 1  # games in ordinary Python run one at a time
+        nodes, edges, lanes = forest_sizes(game, trees, nodes, edges, memory, batch, transpositions, threads)
+        self.threads = threads if lanes else min(threads, trees)
         self.trees, self.lanes = make_trees(game, trees, nodes, edges, lanes, transpositions, seed)
         self.parcels = parcels.make_parcels(trees, lanes, game.players)
         longest = min(game.longest, nodes, LONGEST_PATH)

@@ -10,7 +10,7 @@ The subtrees of a round do not overlap, because the nodes on the paths above the
 need no locks. Each parcel has a *lane*: a row in the arrays of the forest, as a tree has, with a root, an rng, and
 nodes and edges in reserve. Lane 0 is the whole tree, which is searched by itself while it is small, or when the memory
 for more nodes runs out. Parcels, and the order of all changes, depend on the seed and the number of simulations alone.
-So the tree is the same for every number of threads.
+So the tree is the same for two threads and for twenty. One thread alone searches without parcels, a little better.
 
 A parcel may be run in slices, such that clocks can be read. Between slices the results so far are in the tree, and no
 assumed values. Shapes use L lanes (the trees of a forest without parcels) and P players.

@@ -25,13 +25,21 @@ def empty_states(game: Game, count: int) -> np.ndarray:
 
 
 def forest_sizes(
-    game: Game, trees: int, nodes: int | None, edges: int | None, memory: int | None, batch: int, transpositions: bool
+    game: Game,
+    trees: int,
+    nodes: int | None,
+    edges: int | None,
+    memory: int | None,
+    batch: int,
+    transpositions: bool,
+    threads: int,
 ) -> tuple[int, int, int]:
     """The number of nodes and edges of each tree, and of lanes for parcels, from the arguments of Forest."""
     arguments = (game, trees, nodes, edges, memory, batch, transpositions)
     sizes = tree_sizes(*arguments)
     # Joint moves and transpositions are in tables of the whole tree, and transpositions belong to several subtrees.
-    if trees == 1 and not game.simultaneous and not transpositions and sizes[0] >= parcels.FEWEST:
+    is_one = trees == 1 and not game.simultaneous and not transpositions
+    if threads > 1 and is_one and sizes[0] >= parcels.FEWEST:
         smaller = tree_sizes(*arguments, lanes=parcels.LANES)
         if smaller[0] >= parcels.FEWEST:
             return *smaller, parcels.LANES
