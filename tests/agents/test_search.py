@@ -32,7 +32,7 @@ def test_progress_ends_the_thinking_of_every_agent_that_asks():
 
 
 def test_a_stopped_search_goes_on_where_it_was():
-    agent, twin = make_agent("uct", CONNECT4, 2), make_agent("uct", CONNECT4, 2)
+    agent, twin = (make_agent("uct:threads=1", CONNECT4, 2) for _ in range(2))
     choice, last = agent.think(CONNECT4.start(), 20_000, watch=lambda search: search.simulations < 3_000)
     assert last.ended == "stopped"
     assert 3_000 <= choice.simulations < 20_000

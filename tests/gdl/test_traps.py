@@ -1,11 +1,17 @@
 """Traps of published descriptions, each in a small description of our own, played alike by all ways of evaluation."""
 
+import time
+from unittest import mock
+
 import pytest
 
+from ludus.gdl import waiting
 from ludus.gdl.checks import check
-from ludus.gdl.game import game_of
+from ludus.gdl.game import IncompleteRules, SlowGame, game_of
+from ludus.gdl.grounding import CannotGround, count_heads, ways_to_ground
 from ludus.gdl.kif import BadDescription, show
 from ludus.gdl.language import read_description
+from ludus.gdl.waiting import on_slow, told_if_slow
 from ludus.rules import EVERYONE
 from tests.gdl.random_descriptions import differences
 
@@ -177,6 +183,81 @@ def test_what_nothing_binds_is_left_out_as_in_the_prover_of_ggp_base():
         assert set(map(show, game.facts(after.state))) == {f"{fact})" for fact in facts[:-1].split(") ")}
 
 
+def facts_after(text, *moves):
+    """The facts after some moves of the only role that chooses, alike on the network and by the reasoner."""
+    found = []
+    for reasoner in (False, True):
+        game = game_of(read_description(text), "trap", None, reasoner=reasoner)
+        position = game.start()
+        for move in moves:
+            position = position.play(move)
+        found.append({show(fact) for fact in game.facts(position.state)} - {f"(step {len(moves)})"})
+    assert found[0] == found[1]
+    return found[0]
+
+
+@pytest.mark.filterwarnings("ignore::ludus.gdl.game.IncompleteRules")
+@pytest.mark.parametrize(
+    ("text", "facts"),
+    [
+        pytest.param("(init (at NEXT)) (<= (next at-next) (true (at Next)))", "at-next", id="keywords in terms"),
+        pytest.param("(<= (next p) (does r a) (not (true q) (true p)))", "p", id="not with two literals"),
+        pytest.param("(<= (next p) (does r ?m) (distinct ?m b a))", "p", id="distinct with three terms"),
+        pytest.param("(<= (next p) (does r a)) ) (<= (next q) (does r a))", "p", id="a bracket too many"),
+        pytest.param("(<= (next p) ?x) (<= (next q) (not (?y r)))", "q", id="a variable in place of a relation"),
+        pytest.param("(<= (next p) (<= q)) (<= (distinct q) (does r a)) (next s)", "s", id="connectives as relations"),
+        pytest.param("(<= (next (p ?x)) (does r b)) (<= (next q) (does r a))", "q", id="a fact with a loose variable"),
+        pytest.param("(<= (next (p ?x)) (or (succ ?x 1) (does r a)))", "(p 0)", id="loose in one branch"),
+        pytest.param("(<= (true q) (does r a)) (<= (next p) (true q))", "p", id="a rule for true"),
+        pytest.param(
+            "(true q) (<= (next p) (true q)) (<= (next s) (true ?f) (kept ?f)) (kept q)", "p s", id="a true fact"
+        ),
+        pytest.param(
+            "(<= (does r c) (does r a)) (<= (next (did ?m)) (does r ?m))", "(did a) (did c)", id="a rule for does"
+        ),
+    ],
+)
+def test_what_gdl_forbids_is_read_as_by_the_prover_of_ggp_base(text, facts):
+    # The text comes last: after a bracket too many nothing is read.
+    found = facts_after(f"(role r) {COUNT} (legal r a) (legal r b) (goal r 50) {text}", "a")
+    assert found == set(facts.replace(") (", "),(").split("," if "(" in facts else " "))
+
+
+def test_nothing_is_true_before_the_first_position():
+    text = """(role r) (init p) (<= (init q) (true p)) (<= (init s) (not (true p))) (<= (init t) (not (seen p)))
+    (<= (seen ?f) (true ?f)) (<= (init u) (seen ?f)) (legal r a) (legal r b) (<= (next ?f) (seen ?f)) (goal r 1)
+    (<= terminal (true never))"""
+    assert facts_after(text) == {"p", "s", "t"}
+    assert facts_after(text, "a") == {"p", "s", "t"}
+
+
+def test_a_role_is_known_in_its_own_moves_and_goals():
+    game = game_of(read_description(f"(role r) (role s) {COUNT} (<= (legal ?p (stay ?p)) (succ 0 1)) (goal ?p 50)"))
+    assert [game.terms[action] for action in game.start().actions_of(0)] == [("stay", "r")]
+
+
+@pytest.mark.parametrize("reasoner", [False, True])
+def test_roles_are_those_that_are_stated_and_only_without_any_those_of_rules(reasoner):
+    rules = f"{COUNT} (<= (role ?x) (extra ?x)) (extra b) (<= (legal ?p go) (role ?p)) (<= (next (has ?p)) (role ?p))"
+    for stated, roles in (("(role a)", ["a"]), ("", ["b"])):
+        game = game_of(
+            read_description(f"{stated} {rules} (<= (goal ?p 50) (role ?p))"), "roles", None, reasoner=reasoner
+        )
+        assert [game.player_name(player) for player in range(game.players)] == roles
+        facts = {show(fact) for fact in game.facts(game.start().play("go").state)}
+        assert facts == {"(step 1)", "(has b)", *(f"(has {role})" for role in roles)}
+
+
+@pytest.mark.parametrize("reasoner", [False, True])
+def test_a_game_without_an_end_goes_on_to_the_longest_and_says_so(reasoner):
+    text = "(role r) (legal r a) (legal r b) (init p) (<= (next p) (true p)) (goal r 100)"
+    with pytest.warns(IncompleteRules, match="there is no terminal: every game must define it"):
+        game = game_of(read_description(text), "endless", None, reasoner=reasoner, longest=2)
+    after = game.start().play("a")
+    assert not after.is_over
+    assert (after.play("b").is_over, after.play("b").values) == (True, (0.0,))
+
+
 def test_turns_that_follow_a_fixed_cycle_and_groups_that_some_others_break_are_proven():
     """Only the cycle of control excludes that nobody or both have it; (at 1 ...) holds two facts after a move."""
     game = game_of(
@@ -194,6 +275,45 @@ def test_turns_that_follow_a_fixed_cycle_and_groups_that_some_others_break_are_p
     groups = {frozenset(map(show, (game.network.bases[base] for base in group))) for group in game.proven.exclusive}
     assert frozenset({"(on x)", "(on y)"}) in groups
     assert not any("(at 1 x)" in group for group in groups)
+
+
+def test_rules_with_too_many_ground_heads_are_left_to_the_reasoner_at_once():
+    names = [f"?{letter}" for letter in "abcdefghijkl"]
+    word = f"(word {' '.join(names)})"
+    text = f"""(role r) {COUNT} (goal r 50) {" ".join(f"(letter {i})" for i in range(10))}
+        (<= (is-word {word}) {" ".join(f"(letter {name})" for name in names)}) (init (text (word{" 7" * 12})))
+        (<= (legal r (say ?w)) (true (text ?w)) (is-word ?w)) (legal r nothing)
+        (<= (next (text ?w)) (true (text ?w))) (<= (next (said ?w)) (does r (say ?w)))"""
+    description = read_description(text)
+    with pytest.raises(CannotGround, match=r"there are 1e\+12 ground atoms, in \(<= \(is-word \(word"):
+        ways_to_ground(description)
+    with pytest.warns(SlowGame):
+        position = game_of(description).start()
+    assert position.moves == ["nothing", "(say (word 7 7 7 7 7 7 7 7 7 7 7 7))"]
+
+
+def test_ground_heads_are_counted_only_where_literals_are_facts_and_share_nothing():
+    rules = """(n 1) (n 2) (n 3) (p a 1) (p b 1) (p b 2) (<= (m ?x) (n ?x)) (<= (all ?x ?y) (n ?x) (n ?y))
+        (<= (some ?x ?y) (n ?x) (p ?y ?z)) (<= (one ?x) (n ?x) (p b 2)) (<= (joined ?x ?y) (n ?x) (p ?y ?x))
+        (<= (derived ?x ?y) (n ?x) (m ?y)) (<= (but ?x ?y) (n ?x) (n ?y) (distinct ?x ?y))"""
+    counted = count_heads(list(read_description(rules).rules))
+    assert {rule.head.name: count for rule, count in counted} == {"all": 9, "some": 6, "one": 3}
+
+
+def test_a_description_that_loads_long_is_announced(capsys):
+    heard = []
+    before = on_slow(heard.append)
+    try:
+        with mock.patch.object(waiting, "PATIENCE", 0.0), told_if_slow("a.kif"):
+            while not heard:
+                time.sleep(0.01)
+        with told_if_slow("b.kif"):
+            pass
+    finally:
+        on_slow(before)
+    assert heard == ["a.kif"]
+    waiting.write_line("c.kif")
+    assert capsys.readouterr().err.startswith("Loading c.kif (")
 
 
 def test_an_unbound_variable_in_distinct_is_an_error_with_its_place():

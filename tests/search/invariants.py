@@ -3,7 +3,7 @@
 import numpy as np
 
 from ludus.search.forest import Forest
-from ludus.search.tree import LOST, NOTHING
+from ludus.search.tree import LOST, NOTHING, Trees
 
 
 def check_trees(forest: Forest, transpositions: bool = False) -> None:
@@ -18,7 +18,11 @@ def check_trees(forest: Forest, transpositions: bool = False) -> None:
         assert first_node <= trees.root[index] < end_node
         owned = np.zeros(edges_each, np.int32)
         parents = np.zeros(nodes_each, np.int32)
-        for number in range(first_node, end_node):
+        numbers = reachable(trees, index)
+        assert all(first_node <= number < end_node for number in numbers)
+        if count == 1 and not transpositions and not forest.game.simultaneous:
+            assert len(numbers) == forest.size, "nodes are lost"
+        for number in numbers:
             node = trees.nodes[number]
             assert node["first"] >= NOTHING, "an evaluation is still awaited"
             if node["first"] < 0:
@@ -43,3 +47,24 @@ def check_trees(forest: Forest, transpositions: bool = False) -> None:
         assert owned.max(initial=0) <= 1, "an edge belongs to two nodes"
         if not transpositions:
             assert parents.max(initial=0) <= 1, "a node has two parents"
+
+
+def reachable(trees: Trees, index: int) -> list[int]:
+    """The nodes of one tree, from its root on. Nodes in reserve are not among them."""
+    joints = trees.joints[index]
+    by_parent: dict[int, list[int]] = {}
+    for joint in joints[joints["child"] != 0]:
+        by_parent.setdefault(int(joint["parent"]), []).append(int(joint["child"]) - 1)
+    numbers = {int(trees.root[index]): None}
+    queue = list(numbers)
+    for number in queue:
+        node = trees.nodes[number]
+        children = by_parent.get(number, [])
+        if node["first"] >= 0:
+            edges = trees.edges[node["first"] : node["first"] + node["counts"].sum()]
+            children = children + edges["child"][edges["child"] != NOTHING].tolist()
+        for child in children:
+            if child not in numbers:
+                numbers[child] = None
+                queue.append(child)
+    return list(numbers)

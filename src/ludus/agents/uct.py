@@ -5,6 +5,9 @@ c=0.7                weight of the uncertainty in UCB1: more explores more
 transpositions=yes   positions that are reached in two ways share their statistics
 memory=256MB         the limit for the tree; when it is full, the search goes on without growing it
 reuse=no             start every move with an empty tree, instead of with the part that the last search built
+threads=2            threads that search one tree. By default one for each core; 1 in the games of a match or an arena,
+                     where the other cores play other games. Two or more grow the same tree, one thread another. Games
+                     with simultaneous moves, games in ordinary Python, and trees with transpositions have one
 """
 
 from __future__ import annotations
@@ -12,8 +15,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ludus.agents.budget import Budget
-from ludus.agents.naming import number_from_0, size, yes_or_no
+from ludus.agents.naming import number_from_0, size, whole_from_1, yes_or_no
 from ludus.agents.search import SearchAgent
+from ludus.machine import usual_threads
 
 if TYPE_CHECKING:
     from ludus.agents.naming import Spec
@@ -21,7 +25,13 @@ if TYPE_CHECKING:
     from ludus.search.forest import Forest
 
 BUDGET = Budget(simulations=10_000)
-OPTIONS = {"c": number_from_0, "transpositions": yes_or_no, "memory": size, "reuse": yes_or_no}
+OPTIONS = {
+    "c": number_from_0,
+    "transpositions": yes_or_no,
+    "memory": size,
+    "reuse": yes_or_no,
+    "threads": whole_from_1,
+}
 
 
 class UctAgent(SearchAgent):
@@ -37,9 +47,11 @@ class UctAgent(SearchAgent):
         transpositions: bool = False,
         memory: int = 1 << 28,
         reuse: bool = True,
+        threads: int = 0,
     ):
         super().__init__(game, name, budget or BUDGET, seed, reuse)
         self.c, self.transpositions, self.memory = c, transpositions, memory
+        self.threads = threads or usual_threads()
 
     def make_forest(self, nodes: int | None) -> Forest:
         from ludus.search.forest import Forest
@@ -51,6 +63,7 @@ class UctAgent(SearchAgent):
             nodes=nodes,
             memory=self.memory,
             transpositions=self.transpositions,
+            threads=self.threads,
             seed=self.seed,
         )
 

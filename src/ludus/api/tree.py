@@ -69,7 +69,7 @@ class Tree:
     @property
     def size(self) -> int:
         """The number of nodes."""
-        return self._read(lambda forest: int(forest.trees.used[0, 0]))
+        return self._read(lambda forest: forest.size)
 
     def node(self, moves: Iterable[Action | str]) -> Node | None:
         """The node that moves from the root lead to, each an action or in notation; None if there is none."""

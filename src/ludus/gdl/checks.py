@@ -24,7 +24,7 @@ from ludus.gdl.language import (
     literals_in,
     variables_of,
 )
-from ludus.gdl.repair import loose_variables, positive_variables
+from ludus.gdl.repair import loose_variables, positive_variables, unknown_in_head
 
 Key = tuple[str, int]
 NEVER_IN_HEADS = ("role", "true", "does")
@@ -43,6 +43,8 @@ class Problem:
     is_fatal: bool = False
     """True if the description cannot be played."""
     offset: int = -1
+    is_loss: bool = False
+    """True if a part of the text is missing or is left out, so that the game may be another than the one meant."""
 
     def __str__(self) -> str:
         return self.message
@@ -76,19 +78,26 @@ class _Checker:
         self.edges = {key: list(_body_edges(rules)) for key, rules in self.heads.items()}
         self.component = component_of({key: [used for used, _, _ in edges] for key, edges in self.edges.items()})
 
-    def problem(self, rule: Rule | None, message: str, is_error: bool = True, is_fatal: bool = False) -> Problem:
+    def problem(
+        self, rule: Rule | None, message: str, is_error: bool = True, is_fatal: bool = False, is_loss: bool = False
+    ) -> Problem:
         if rule is None:
-            return Problem(f"{self.description.source}: {message}", is_error, is_fatal)
+            return Problem(f"{self.description.source}: {message}", is_error, is_fatal, is_loss=is_loss)
         known = self.shown.get(id(rule))
         if known is None:  # a rule may be long and have many problems
             known = self.shown[id(rule)] = self.description.place(rule.offset), shorten(str(rule), 100)
         text = f"{known[0]}: {message}; in {known[1]}"
-        return Problem(text, is_error, is_fatal and rule.head.name not in ("base", "input"), rule.offset)
+        return Problem(text, is_error, is_fatal and rule.head.name not in ("base", "input"), rule.offset, is_loss)
 
     def problems(self) -> Iterator[Problem]:
+        for slip in self.description.slips:
+            yield Problem(
+                f"{self.description.place(slip.offset)}: {slip.message}", True, offset=slip.offset, is_loss=True
+            )
         for name, needed in (("role", 1), ("legal", 2), ("goal", 2), ("terminal", 0)):
             if (name, needed) not in self.heads:
-                yield self.problem(None, f"there is no {name}: every game must define it", is_fatal=name != "goal")
+                message = f"there is no {name}: every game must define it"
+                yield self.problem(None, message, is_fatal=name in ("role", "legal"), is_loss=True)
         for rule in self.rules:
             yield from self.of_rule(rule)
         yield from self.dependencies()
@@ -108,12 +117,10 @@ class _Checker:
                     if function.lower() in KEYWORDS:
                         yield self.problem(rule, f"the keyword {function} is used as a function; rename it")
         if rule.body and rule.head.name in NEVER_IN_HEADS:
-            message = f"{rule.head.name} must not be the head of a rule"
-            yield self.problem(rule, message, is_fatal=rule.head.name != "role")
+            yield self.problem(rule, f"{rule.head.name} must not be the head of a rule")
         elif not rule.body and rule.head.name in ("true", "does"):
-            yield self.problem(
-                rule, f"{rule.head.name} must not be stated as a fact; use init for the first position", is_fatal=True
-            )
+            message = f"{rule.head.name} must not be stated as a fact; use init for the first position"
+            yield self.problem(rule, message, is_loss=True)
         for literal in literals_in(rule.body):
             if literal.atom.name in NEVER_IN_BODIES:
                 yield self.problem(rule, f"{literal.atom.name} must not stand in a body")
@@ -130,13 +137,11 @@ class _Checker:
     def safety(self, rule: Rule) -> Iterator[Problem]:
         """Every variable of the head, of a negated literal and of distinct must stand in a positive literal.
 
-        Rules that break this are played as ludus.gdl.repair says, unless a fact, a move or a goal would have a variable
-        without a value.
+        Rules that break this are played as ludus.gdl.repair says.
         """
-        head = rule.head
         bound = positive_variables(rule.body)
-        needed = {name for term in head.args for name in variables_of(term)}
-        without_value = {name for term in _must_be_known(head) for name in variables_of(term)} - bound
+        needed = {name for term in rule.head.args for name in variables_of(term)}
+        unknown = unknown_in_head(rule)
         for name in sorted(needed - bound):
             shown = shorten(name, 40)
             message = (
@@ -144,7 +149,8 @@ class _Checker:
                 if rule.body
                 else f"the variable {shown} stands in a fact; only rules have variables"
             )
-            yield self.problem(rule, message, is_fatal=name in without_value)
+            lost = ", so the rule is left out" if name in unknown else ""
+            yield self.problem(rule, message + lost, is_loss=name in unknown)
         for name in sorted(loose_variables(rule.body, bound) - (needed - bound)):
             yield self.problem(
                 rule,
@@ -161,8 +167,7 @@ class _Checker:
                     if head in reach and target in reach[head]:
                         edges = self.edges[head]
                         rule = next(rule for used, _, rule in edges if used == target or target in self.reachable(used))
-                        message = f"{head[0]} must not depend on {name}, and does through its body"
-                        yield self.problem(rule, message, is_fatal=head in STATIC)
+                        yield self.problem(rule, f"{head[0]} must not depend on {name}, and does through its body")
         for key, edges in self.edges.items():
             for used, negated, rule in edges:
                 if self.component.get(used) != self.component[key] or used not in self.heads:
@@ -237,13 +242,6 @@ class _Checker:
                 shown = " and ".join(map(str, sorted(counts)))
                 rule = next(iter(counts.values()))
                 yield self.problem(rule, f"{shorten(name, 40)} is used with {shown} arguments", is_error=False)
-
-
-def _must_be_known(head: Atom) -> tuple[Term, ...]:
-    """The arguments of a head that nothing can give a value from outside: facts, moves and goals. Roles are known."""
-    if head.name in ("role", "init", "next", "true"):
-        return head.args
-    return head.args[1:] if head.name in ("legal", "goal", "does") else ()
 
 
 def _is_goal(text: str) -> bool:

@@ -23,6 +23,7 @@ from typing import Any
 
 import numpy as np
 
+from ludus.gdl.effects import AfterMove
 from ludus.gdl.modes import find_modes
 from ludus.gdl.network import AND, FALSE, TRUE, Network
 
@@ -85,13 +86,13 @@ def words_for(bits: int) -> int:
 
 def build_circuit(network: Network) -> Circuit:
     """The circuit of a network; one without modes if gates depend on each other or have too many inputs."""
-    maker = _Maker(network)
+    maker = Maker(network)
     if len(network.loops) or max(map(len, (literals for _, literals in maker.rows)), default=0) > MAX_INPUTS:
         return maker.nothing()
     return maker.make()
 
 
-class _Maker:
+class Maker:
     """Makes the gates of all modes, and flattens them. Literals of the circuit are as in ludus.gdl.network."""
 
     def __init__(self, network: Network):
@@ -115,11 +116,11 @@ class _Maker:
             )
         )
 
-        self.gates_of: dict[int, list[int]] = {}
-        """By node: the gates for the next facts that depend on it."""
+        self.gates_of: dict[int, list[tuple[int, int]]] = {}
+        """By node: the gates for the next facts that depend on it, each with the literal that it has of the node."""
         for gate in range(int(network.stretches[2]), int(network.stretches[3])):
             for literal in self.rows[gate][1]:
-                self.gates_of.setdefault(literal >> 1, []).append(gate)
+                self.gates_of.setdefault(literal >> 1, []).append((gate, literal))
         self.facts_of: dict[int, list[int]] = {}
         """By node: the next facts that it decides."""
         for base, literal in enumerate(network.next.tolist()):
@@ -181,7 +182,7 @@ class _Maker:
         network = self.network
         place = {base: TRUE if value else FALSE for base, value in mode.items()}
         self._copy(place, plain, 0, int(network.stretches[2]))
-        legal = [self._moved(literal, place, plain) for literal in network.legal.tolist()]
+        legal = [self.moved(literal, place, plain) for literal in network.legal.tolist()]
         for role in range(self.roles):
             begin, end = self.input_starts[role], self.input_starts[role + 1]
             possible = [i for i in range(begin, end) if legal[i] != FALSE]
@@ -191,7 +192,7 @@ class _Maker:
             for i in range(begin, end):
                 if legal[i] == FALSE or only:
                     place[self.bases + i] = TRUE if only and i == possible[0] else FALSE
-        terminal = self._moved(network.terminal, place, plain)
+        terminal = self.moved(network.terminal, place, plain)
         choosing = []
         for role in range(self.roles):
             inputs = range(self.input_starts[role], self.input_starts[role + 1])
@@ -205,7 +206,7 @@ class _Maker:
         self.effects.append({})
         self.effect_roles.append(-1)
         self._copy(place, plain, int(network.stretches[2]), int(network.stretches[3]))
-        following = [self._moved(literal, place, plain) for literal in network.next.tolist()]
+        following = [self.moved(literal, place, plain) for literal in network.next.tolist()]
         return legal, following, terminal, place
 
     def _effects(
@@ -216,57 +217,21 @@ class _Maker:
         inputs = range(self.input_starts[role], self.input_starts[role + 1])
         no_move = place | {self.bases + i: FALSE for i in inputs}
         self._copy(no_move, plain, int(network.stretches[2]), int(network.stretches[3]))
-        following = network.next.tolist()
-        idle = {
-            base: self._moved(literal, no_move, plain) for base, literal in enumerate(following) if base not in mode
-        }
-        changing = {base for base, literal in idle.items() if literal != 2 * base}
+        after = AfterMove(self, no_move, plain, mode)
         found: dict[int, list[tuple[int, int]]] = {}
         possible = [i for i in inputs if legal[i] != FALSE]
         left = MAX_EFFECTS * max(1, len(possible))
         for i in possible:
-            moved = self._gates_after(self.bases + i, no_move, plain)
-            touched = changing | {base for node in moved for base in self.facts_of.get(node, ())}
-            each = []
-            for base in sorted(touched - mode.keys()):
-                node = following[base] >> 1
-                literal = moved[node] ^ (following[base] & 1) if following[base] >= 0 and node in moved else idle[base]
-                if literal != 2 * base:
-                    each.append((base, literal))
-            found[i] = each
-            left -= len(each)
+            found[i] = after.move(self.bases + i)
+            left -= len(found[i])
             if left < 0:
                 return None
         return found
 
-    def _gates_after(self, node: int, no_move: dict[int, int], plain: dict[int, int]) -> dict[int, int]:
-        """The literals of a move that is made and of the gates that it changes; the other moves are not made."""
-        offset = self.bases + self.input_starts[-1]
-        moved = {node: TRUE}
-        waiting = list(self.gates_of.get(node, ()))
-        heapq.heapify(waiting)
-        while waiting:
-            gate = heapq.heappop(waiting)
-            if offset + gate in moved:
-                continue
-            kind, literals = self.rows[gate]
-            inner = [
-                moved[literal >> 1] ^ (literal & 1)
-                if literal >= 0 and literal >> 1 in moved
-                else self._moved(literal, no_move, plain)
-                for literal in literals
-            ]
-            now = self.gate(kind, inner)
-            if now != self._moved(2 * (offset + gate), no_move, plain):
-                moved[offset + gate] = now
-                for each in self.gates_of.get(offset + gate, ()):
-                    heapq.heappush(waiting, each)
-        return moved
-
     def _goals(self, place: dict[int, int], plain: dict[int, int]) -> list[int]:
         stretches = self.network.stretches.tolist()
         self._copy(place, plain, stretches[3], stretches[4])
-        return [self._moved(literal, place, plain) for each in self.network.goals for _, literal in each]
+        return [self.moved(literal, place, plain) for each in self.network.goals for _, literal in each]
 
     def _copy(self, place: dict[int, int], plain: dict[int, int], begin: int, end: int) -> None:
         """Make the gates of a range; those that a mode does not change are made once."""
@@ -274,11 +239,11 @@ class _Maker:
         for gate in range(begin, end):
             kind, literals = self.rows[gate]
             if any(literal >> 1 in place for literal in literals):
-                place[offset + gate] = self.gate(kind, [self._moved(literal, place, plain) for literal in literals])
+                place[offset + gate] = self.gate(kind, [self.moved(literal, place, plain) for literal in literals])
             elif offset + gate not in plain:
-                plain[offset + gate] = self.gate(kind, [self._moved(literal, place, plain) for literal in literals])
+                plain[offset + gate] = self.gate(kind, [self.moved(literal, place, plain) for literal in literals])
 
-    def _moved(self, literal: int, place: dict[int, int], plain: dict[int, int]) -> int:
+    def moved(self, literal: int, place: dict[int, int], plain: dict[int, int]) -> int:
         """A literal of the network as a literal of the circuit."""
         if literal < 0:
             return literal

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 import math
 import time
@@ -25,7 +26,7 @@ from ludus.gdl.drawing import draw_described
 from ludus.gdl.grounding import CannotGround, Ground, ground
 from ludus.gdl.kif import BadDescription, decode, names_of, shorten, show
 from ludus.gdl.language import Description, Term, rank, read_description
-from ludus.gdl.network import Network, build_network
+from ludus.gdl.network import Network, TooWide, build_network
 from ludus.gdl.notation import find_move, read_position, write_position
 from ludus.gdl.proofs import Samples, prove
 from ludus.gdl.reasoned import ReasonedGame
@@ -33,6 +34,7 @@ from ludus.gdl.rules import MAX_ROLES, GdlRules, facts_bytes, scratch_bytes, set
 from ludus.gdl.sheets import names
 from ludus.gdl.structure import Grid, find_grid, unique, words_of
 from ludus.gdl.symmetries import Symmetry, find_symmetries
+from ludus.gdl.waiting import told_if_slow
 from ludus.position import Position
 from ludus.rules import EVERYONE
 from ludus.sources import Source, read_source
@@ -43,6 +45,10 @@ properties of a game are worth a proof."""
 
 
 MANY_GATES = 10_000
+"""A network with more gates serves for sweeps and for the circuit."""
+WIDEST = 1.3
+"""A circuit has wide gates if they have at most this number of times the connections of factored ones: beyond, flips
+cost more, up to ten times."""
 TIMED = 60
 """Positions, of random games from the start, on which two ways of evaluation are compared."""
 CIRCUIT_MERIT = 1.5
@@ -51,6 +57,10 @@ CIRCUIT_MERIT = 1.5
 
 class SlowGame(LudusWarning):
     """A description cannot be grounded and is played by the reasoner."""
+
+
+class IncompleteRules(LudusWarning):
+    """A part of a description is missing, or has a mistake and is left out."""
 
 
 def make(name: str, /, **options: Any) -> GdlGame | ReasonedGame:
@@ -81,18 +91,30 @@ def game_of(
     With reasoner=no a description that cannot be grounded is an error.
     """
     given = convert_options(f"gdl:{name}", DescribedGame.options(), options)
+    game, told = _made(description, name, source, given, must_ground="reasoner" in options)
+    lost = [problem for problem in game.warnings if problem.is_loss]
+    if lost:
+        more = f" (and {len(lost) - 1} more: ludus gdl check lists them)" if len(lost) > 1 else ""
+        warnings.warn(f"{lost[0]}{more}", IncompleteRules, stacklevel=3)
+    if told:
+        game.warnings.append(Problem(told, is_error=False))
+        warnings.warn(told, SlowGame, stacklevel=3)
+    return game
+
+
+def _made(
+    description: Description, name: str, source: Source | None, given: dict[str, Any], must_ground: bool
+) -> tuple[GdlGame | ReasonedGame, str]:
+    """The game of a description, and why it is played by the reasoner, if it could not be grounded."""
     if given["reasoner"]:
-        return ReasonedGame(description, name, source, **given)
+        return ReasonedGame(description, name, source, **given), ""
     try:
-        return GdlGame(description, name, source, **given)
+        return GdlGame(description, name, source, **given), ""
     except CannotGround as error:
-        if "reasoner" in options:
+        if must_ground:
             raise
-        message = f"{description.source}: {error}; the game is played by the reasoner, which is slower"
-        game = ReasonedGame(description, name, source, **{**given, "reasoner": True})
-        game.warnings.append(Problem(message, is_error=False))
-        warnings.warn(message, SlowGame, stacklevel=3)
-        return game
+        told = f"{description.source}: {error}; the game is played by the reasoner, which is slower"
+        return ReasonedGame(description, name, source, **{**given, "reasoner": True}), told
 
 
 class GdlGame(DescribedGame):
@@ -105,6 +127,10 @@ class GdlGame(DescribedGame):
         self.longest = given["longest"]
         require(0 < self.longest <= MOST_LONGEST, f"{self.name}: longest must be from 1 to {MOST_LONGEST}")
         require(not given["reasoner"], f"{self.name}: reasoner must be no for a game on a network")
+        with told_if_slow(self.description.source):
+            return self._rules()
+
+    def _rules(self) -> GdlRules:
         self.network, wide = networks_of(self.description)
         self.terms = action_terms(self.network)
         self.actions_by_term = {term: action for action, term in enumerate(self.terms)}
@@ -229,7 +255,7 @@ generic.register(GdlRules, gdl_rules.__dict__)
 
 
 def networks_of(description: Description) -> tuple[Network, Network]:
-    """The network of a valid description, for sweeps, and the same with wide gates, for a circuit.
+    """The network of a valid description, for sweeps, and another for a circuit, with wide gates where that is good.
 
     A large network serves both, because it takes a second to build another one.
     """
@@ -243,14 +269,17 @@ def networks_of(description: Description) -> tuple[Network, Network]:
     network = build_network(grounded, roles, order)
     if len(network.kinds) > MANY_GATES:
         return network, network
-    return network, build_network(grounded, roles, order, factored=False)
+    connections = len(network.literals)
+    with contextlib.suppress(TooWide):
+        wide = build_network(grounded, roles, order, False, most_connections=4 * connections + 1000)
+        if len(wide.literals) <= WIDEST * connections:
+            return network, wide
+    return network, network
 
 
 def roles_of(description: Description, grounded: Ground, order: dict[str, int]) -> list[str]:
-    """The roles in the order of the text; those that a rule defines come last."""
-    stated = [rule.head.args[0] for rule in description.rules if rule.head.key == ("role", 1) and not rule.body]
-    derived = sorted((arguments[0] for arguments in grounded.atoms["role"]), key=lambda term: rank(term, order))
-    roles = [name for name in dict.fromkeys([*stated, *derived]) if isinstance(name, str)]
+    """The roles in the order of the text."""
+    roles = description.roles(sorted((row[0] for row in grounded.atoms["role"]), key=lambda term: rank(term, order)))
     if not 0 < len(roles) <= MAX_ROLES:
         raise BadDescription(f"{description.source} has {len(roles)} roles; from 1 to {MAX_ROLES} can play")
     return roles

@@ -6,9 +6,9 @@ and CPU time are limited, and which the parent ends when the time is up. LIFELIN
 closes when the parent ends; this process ends with it.
 
     {"atoms": [[name, atom], ...], "facts": [name, ...], "rules": n}
-    then n times: choice (0 or 1), head atom, length of the body, literals of the body (negative: negated atoms)
+    then the head of each rule, the length of each body, and the literals of all bodies (negative: negated atoms)
 
-Only atoms whose names begin with one of the relations in WANTED are listed.
+Only atoms of the relations in WANTED are listed, and no choice rules: the parent knows those.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ from collections.abc import Sequence
 
 from ludus.child import end_with_parent
 
-WANTED = ("true(", "does(", "legal(", "next(", "goal(", "terminal", "init(", "role(")
+WANTED = {"true": 1, "does": 2, "legal": 2, "next": 1, "goal": 2, "terminal": 0, "init": 1, "role": 1}
+"""Relations, with the number of their arguments. Most atoms belong to others, and writing their names takes long."""
 
 
 def limit(seconds: float, megabytes: int) -> None:
@@ -44,18 +45,15 @@ def ground_text(program: str) -> bytes:
     """The ground program in the form that is described above; RuntimeError says why there is none."""
     import clingo
 
-    numbers = array.array("i")
-    rules = 0
+    heads, lengths, literals = array.array("i"), array.array("i"), array.array("i")
 
     class Collector(clingo.Observer):
         def rule(self, choice: bool, head: Sequence[int], body: Sequence[int]) -> None:
-            nonlocal rules
-            for atom in head:
-                numbers.append(choice)
-                numbers.append(atom)
-                numbers.append(len(body))
-                numbers.extend(body)
-                rules += 1
+            if not choice:
+                for atom in head:
+                    heads.append(atom)
+                    lengths.append(len(body))
+                    literals.extend(body)
 
     messages: list[str] = []
     control = clingo.Control(["--warn=none"], logger=lambda _, text: messages.append(text))
@@ -66,12 +64,12 @@ def ground_text(program: str) -> bytes:
     except RuntimeError as error:
         raise RuntimeError(f"{messages[0] if messages else error}") from None
     atoms, facts = [], []
-    for atom in control.symbolic_atoms:
-        name = str(atom.symbol)
-        if name.startswith(WANTED):
-            (facts.append(name) if atom.is_fact else atoms.append([name, atom.literal]))
-    head = json.dumps({"atoms": atoms, "facts": facts, "rules": rules})
-    return head.encode() + b"\n" + numbers.tobytes()
+    for name, arity in WANTED.items():
+        for atom in control.symbolic_atoms.by_signature(name, arity):
+            shown = str(atom.symbol)
+            (facts.append(shown) if atom.is_fact else atoms.append([shown, atom.literal]))
+    header = json.dumps({"atoms": atoms, "facts": facts, "rules": len(heads)})
+    return b"".join([header.encode(), b"\n", heads.tobytes(), lengths.tobytes(), literals.tobytes()])
 
 
 def main() -> None:

@@ -19,8 +19,10 @@ import sys
 import tempfile
 import time
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
+from math import prod
 from typing import IO
 
 import numpy as np
@@ -46,6 +48,8 @@ from ludus.gdl.repair import positive_variables, repair
 
 MOST_BYTES = 128 << 20
 """Size of a ground program, at most: reading a larger one would take this process minutes and gigabytes."""
+MOST_HEADS = MOST_BYTES // 12
+"""Ground rules of one rule, at most: each takes twelve bytes or more."""
 LONG_RULE = 5
 """Rules with at least this many variables are tried with variables eliminated."""
 TOO_LONG_RULE = 60
@@ -73,6 +77,15 @@ class Ground:
     def size(self) -> int:
         return len(self.rules) + len(self.literals)
 
+    @cached_property
+    def bodies(self) -> dict[int, list[tuple[int, ...]]]:
+        """By head atom: the literals of its bodies."""
+        found: dict[int, list[tuple[int, ...]]] = {}
+        flat = self.literals.tolist()
+        for head, begin, end in self.rules.tolist():
+            found.setdefault(head, []).append(tuple(flat[begin:end]))
+        return found
+
 
 def ground(description: Description, seconds: float | None = None, megabytes: int | None = None) -> Ground:
     """The ground program of a valid description; CannotGround where it is too large or does not end.
@@ -92,12 +105,15 @@ def ground(description: Description, seconds: float | None = None, megabytes: in
 
 def ways_to_ground(description: Description) -> dict[str, list[Rule]]:
     """The rules as they stand and, where some are long, with these split. CannotGround if a head has a variable without
-    a value."""
+    a value, or if a rule has too many ground heads for certain."""
     clauses = relevant(list(expand(repair(description.rules))))
     for rule in clauses:
         if loose := {name for term in rule.head.args for name in variables_of(term)} - positive_variables(rule.body):
             shown = shorten(min(loose), 40), shorten(str(rule), 80)
             raise CannotGround(f"the variable {shown[0]} of a head stands in no positive literal, in {shown[1]}")
+    for rule, count in count_heads(clauses):
+        if count > MOST_HEADS:
+            raise CannotGround(f"there are {count:.0e} ground atoms, in {shorten(str(rule), 80)}")
     ways = {"plain": clauses}
     if any(_is_long(rule) for rule in clauses):
         ways["split"] = [part for number, rule in enumerate(clauses) for part in split(rule, number)]
@@ -105,7 +121,10 @@ def ways_to_ground(description: Description) -> dict[str, list[Rule]]:
 
 
 def _first_good(jobs: dict[str, _Job], seconds: float) -> Ground:
-    """The smaller program of those that are ready when the slowest has had twice the time of the fastest."""
+    """The smaller program of those that are ready when the slowest has had a third more time than the fastest.
+
+    A smaller program saves time later, but not as much as a long wait costs.
+    """
     began = time.monotonic()
     deadline = began + seconds
     found: list[Ground] = []
@@ -123,7 +142,7 @@ def _first_good(jobs: dict[str, _Job], seconds: float) -> Ground:
                 continue
             result.way = way
             found.append(result)
-            deadline = min(deadline, time.monotonic() + 0.5 + (time.monotonic() - began))
+            deadline = min(deadline, time.monotonic() + 0.5 + (time.monotonic() - began) / 3)
     if found:
         return min(found, key=lambda each: each.size)
     raise CannotGround(reasons[0] if reasons else f"grounding took longer than {seconds:g} s")
@@ -208,6 +227,40 @@ def relevant(rules: list[Rule]) -> list[Rule]:
                     wanted.add(literal.atom.key)
                     queue.append(literal.atom.key)
     return [rule for rule in rules if rule.head.key in wanted]
+
+
+def count_heads(rules: list[Rule]) -> Iterator[tuple[Rule, int]]:
+    """Rules whose ground heads can be counted, with their number: all literals are of relations that are lists of
+    facts, and no two of them share a variable, as in lists of all lengths."""
+    derived = {rule.head.key for rule in rules if rule.body}
+    facts: dict[tuple[str, int], list[tuple[Term, ...]]] = defaultdict(list)
+    for rule in rules:
+        if rule.head.key not in derived:
+            facts[rule.head.key].append(rule.head.args)
+    for rule in rules:
+        head = {name for term in rule.head.args for name in variables_of(term)}
+        literals = [item for item in rule.body if isinstance(item, Literal)]
+        names = [name for item in literals for name in {each for term in item.atom.args for each in variables_of(term)}]
+        are_apart = len(literals) == len(rule.body) > 1 and len(names) == len(set(names))
+        if are_apart and all(item.atom.key in facts and not item.negated for item in literals):
+            yield rule, prod(len(_projected(item.atom.args, facts[item.atom.key], head)) for item in literals)
+
+
+def _projected(args: Sequence[Term], rows: Iterable[tuple[Term, ...]], wanted: set[str]) -> set[tuple[Term, ...]]:
+    """The values that the wanted variables among the arguments take in rows of facts; none if an argument is a function
+    with variables."""
+    found = set()
+    for row in rows:
+        values: dict[str, Term] = {}
+        for term, value in zip(args, row, strict=True):
+            if isinstance(term, str) and term.startswith("?"):
+                if values.setdefault(term, value) != value:
+                    break
+            elif term != value:
+                break
+        else:
+            found.add(tuple(value for name, value in values.items() if name in wanted))
+    return found
 
 
 def _is_long(rule: Rule) -> bool:
@@ -345,13 +398,7 @@ def read_ground(file: IO[bytes], translator: Translator) -> Ground:
     for text in header["facts"]:
         name, arguments = translator.read_atom(text)
         atoms[name][arguments] = 0
-    rules = np.zeros((header["rules"], 3), np.int32)
-    at = kept = 0
-    listed = numbers.tolist()
-    for _ in range(header["rules"]):
-        choice, head, length = listed[at], listed[at + 1], listed[at + 2]
-        if not choice:
-            rules[kept] = head, at + 3, at + 3 + length
-            kept += 1
-        at += 3 + length
-    return Ground(atoms, rules[:kept], numbers)
+    count = header["rules"]
+    heads, lengths, literals = numbers[:count], numbers[count : 2 * count], numbers[2 * count :]
+    ends = np.cumsum(lengths, dtype=np.int64)
+    return Ground(atoms, np.stack([heads, ends - lengths, ends], axis=1).astype(np.int32), literals)

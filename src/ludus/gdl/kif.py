@@ -79,6 +79,16 @@ def shorten(text: str, width: int = 80) -> str:
 
 def parse(text: str, source: str = "the description") -> list[Expression]:
     """The expressions of a text; BadDescription names the place of a parenthesis that does not match."""
+    expressions, stray = parse_until_stray(text, source)
+    if stray is not None:
+        place = place_of(text, stray)
+        raise BadDescription(f"{source}, {place}: ')' without '(' in {place.text!r}; remove it")
+    return expressions
+
+
+def parse_until_stray(text: str, source: str = "the description") -> tuple[list[Expression], int | None]:
+    """The expressions of a text until a ')' without '(', and the index of that, if there is one: so the readers of
+    other programs end, for which a description is one list."""
     top: list[Expression] = []
     stack: list[Group] = []
     items: list[Expression] = top
@@ -99,8 +109,7 @@ def parse(text: str, source: str = "the description") -> list[Expression]:
             items = group
         elif token == ")":
             if not stack:
-                place = place_of(text, match.start())
-                raise BadDescription(f"{source}, {place}: ')' without '(' in {place.text!r}; remove it")
+                return top, match.start()
             stack.pop()
             items = stack[-1] if stack else top
         elif not token.startswith(";"):
@@ -108,7 +117,7 @@ def parse(text: str, source: str = "the description") -> list[Expression]:
     if stack:
         place = place_of(text, stack[-1].offset)
         raise BadDescription(f"{source}, {place}: '(' is never closed, in {place.text!r}; add a ')'")
-    return top
+    return top, None
 
 
 def show(expression: Expression | str | tuple) -> str:

@@ -1,8 +1,11 @@
 """GDL over KIF: terms, literals and rules.
 
 A term is a constant or a variable (text; a variable begins with `?`) or a tuple (function name, argument, ...). `(p)`
-and `p` are the same. Names are kept as spelled; only the keywords of GDL are recognised in any case, and only where a
-relation or a connective can stand.
+and `p` are the same. Names are kept as spelled; only the keywords of GDL are read in any case. Relations with a meaning
+are so also where they stand for something else: `(cell 1 TRUE)` and `(cell 1 true)` are one term.
+
+Text that is no rule, but that other programs take for one, is read as by the reference prover of ggp-base, and noted as
+a *slip*.
 """
 
 from __future__ import annotations
@@ -10,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from ludus.gdl.kif import BadDescription, Expression, Group, Symbol, parse, place_of, shorten, show
+from ludus.gdl.kif import TOKEN, BadDescription, Expression, Group, Symbol, parse_until_stray, place_of, shorten, show
 
 Term = str | tuple
 """A constant, a variable, or (function, argument, ...)."""
@@ -101,12 +104,26 @@ class Rule:
 
 
 @dataclass(frozen=True)
+class Slip:
+    """Text that is no rule of GDL and was read nevertheless."""
+
+    offset: int
+    message: str
+
+
+@dataclass(frozen=True)
 class Description:
     """A game in GDL: its rules in the order of the text."""
 
     rules: tuple[Rule, ...]
     text: str = field(repr=False, compare=False, default="")
     source: str = field(compare=False, default="the description")
+    slips: tuple[Slip, ...] = field(repr=False, compare=False, default=())
+
+    def roles(self, derived: Iterable[Term]) -> list[str]:
+        """The roles that are stated, in the order of the text; only if there are none, those that rules define."""
+        stated = [rule.head.args[0] for rule in self.rules if rule.head.key == ("role", 1) and not rule.body]
+        return [name for name in dict.fromkeys(stated or derived) if isinstance(name, str)]
 
     def place(self, offset: int) -> str:
         """Source, line and column of a character of the text."""
@@ -176,19 +193,30 @@ def goal_of(value: Term) -> int | None:
 
 
 def read_description(text: str, source: str = "the description") -> Description:
-    """The rules of a text; BadDescription names the place of what is no rule."""
-    return to_description(parse(text, source), text, source)
-
-
-def to_description(expressions: Iterable[Expression], text: str, source: str) -> Description:
-    """Expressions as rules; `text` is what they were read from."""
+    """The rules of a text; BadDescription names the place of what cannot be read as a rule."""
+    expressions, stray = parse_until_stray(text, source)
     reader = _Reader(text, source)
-    return Description(tuple(reader.rule(each) for each in expressions), text, source)
+    rules = tuple(reader.rule(each) for each in expressions)
+    if stray is not None:
+        more = any(token not in ("(", ")") and token[0] != ";" for token in TOKEN.findall(text, stray))
+        lost = "; the rules after it are not read" if more else ""
+        reader.slips.append(Slip(stray, f"')' without '(' in {place_of(text, stray).text!r}{lost}; remove it"))
+    return Description(rules, text, source, tuple(reader.slips))
+
+
+def fold(name: str) -> str:
+    """A name as it is compared: keywords in lower case, all others as spelled."""
+    folded = name.lower()
+    return folded if folded in KEYWORDS else str(name)
 
 
 class _Reader:
     def __init__(self, text: str, source: str):
         self.text, self.source = text, source
+        self.slips: list[Slip] = []
+
+    def note(self, expression: Expression, message: str) -> None:
+        self.slips.append(Slip(expression.offset, f"{message} in {shorten(show(expression), 60)}"))
 
     def wrong(self, expression: Expression, message: str) -> BadDescription:
         where = place_of(self.text, expression.offset) if expression.offset >= 0 else "somewhere"
@@ -214,14 +242,18 @@ class _Reader:
         if connective == "or":
             return (Or(tuple(self.items(each) for each in arguments)),)
         if connective == "distinct":
-            if len(arguments) != 2:
+            if len(arguments) < 2:
                 raise self.wrong(expression, f"'distinct' takes two terms, not {len(arguments)},")
+            if len(arguments) > 2:
+                self.note(expression, f"'distinct' takes two terms, not {len(arguments)}; the others are left out")
             return (Distinct(self.term(arguments[0]), self.term(arguments[1])),)
         if connective == "not":
-            if len(arguments) != 1:
-                raise self.wrong(expression, f"'not' takes one literal, not {len(arguments)},")
+            if not arguments:
+                raise self.wrong(expression, "'not' takes one literal, not 0,")
+            if len(arguments) > 1:
+                self.note(expression, f"'not' takes one literal, not {len(arguments)}; the others are left out")
             return self.negation(self.items(arguments[0]))
-        raise self.wrong(expression, "'<=' inside a rule")
+        return (Literal(self.atom(expression)),)  # '<=' inside a rule
 
     def negation(self, items: tuple[Item, ...]) -> tuple[Item, ...]:
         """The negation of a conjunction."""
@@ -241,23 +273,26 @@ class _Reader:
         )
         if not isinstance(name, Symbol):
             raise self.wrong(expression, "a relation must begin with its name")
-        if name.startswith("?"):
-            raise self.wrong(expression, f"the variable {name} stands where a relation must stand")
-        folded = name.lower()
-        if folded in CONNECTIVES:
-            raise self.wrong(expression, f"{name!s} stands where a relation must stand")
-        return Atom(folded if folded in KEYWORDS else str(name), tuple(self.term(each) for each in arguments))
+        if name.startswith("?") or name.lower() in CONNECTIVES:
+            what = f"the variable {name}" if name.startswith("?") else f"{name!s}"
+            self.note(expression, f"{what} stands where a relation must stand; it is read as a name")
+        return Atom(fold(name), tuple(self.term(each) for each in arguments))
 
     def term(self, expression: Expression) -> Term:
         if isinstance(expression, Symbol):
-            return str(expression)
+            return fold(expression)
         if not expression or not isinstance(expression[0], Symbol):
             raise self.wrong(expression, "a term must begin with a name")
-        if expression[0].startswith("?"):
-            raise self.wrong(expression, f"the variable {expression[0]} stands where a function's name must stand")
+        name = fold(expression[0])
+        if name.startswith("?") and len(expression) == 1:
+            raise self.wrong(expression, f"the variable {name} stands where a function's name must stand")
         if len(expression) == 1:
-            return str(expression[0])
-        return (str(expression[0]), *(self.term(each) for each in expression[1:]))
+            return name
+        if name.startswith("?"):
+            self.note(
+                expression, f"the variable {name} stands where a function's name must stand; it is read as a name"
+            )
+        return (name, *(self.term(each) for each in expression[1:]))
 
 
 def _connective(expression: Expression) -> str | None:

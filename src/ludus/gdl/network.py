@@ -14,7 +14,8 @@ Gates are kept in four stretches, each in topological order, so that a step eval
 
 from __future__ import annotations
 
-from collections import Counter
+import heapq
+import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -29,6 +30,8 @@ FALSE, TRUE = -2, -1
 """Literals without a node; TRUE is FALSE ^ 1, as for all literals."""
 AND, OR = 0, 1
 MAX_GATES = 5_000_000
+RESULTS = ("legal", "next", "terminal", "goal")
+"""Relations that a step asks for."""
 
 
 @dataclass
@@ -71,11 +74,22 @@ class Network:
         )
 
 
-def build_network(ground: Ground, roles: Sequence[str], order: dict[str, int], factored: bool = True) -> Network:
+class TooWide(Exception):
+    """A network without factors has more connections than were allowed."""
+
+
+def build_network(
+    ground: Ground,
+    roles: Sequence[str],
+    order: dict[str, int],
+    factored: bool = True,
+    most_connections: int | None = None,
+) -> Network:
     """The simplified network of a ground program; `order` ranks constants by their first place in the text.
 
     `factored`: conditions that several rules of an atom share are factored out. A sweep takes less time then. Without,
-    the gates are wide, and few of them change when a fact changes.
+    the gates are wide, and few of them change when a fact changes. TooWide is raised as soon as the gates have more
+    than `most_connections` together, those included that no result needs in the end.
     """
     bases = sorted((arguments[0] for arguments in ground.atoms["true"]), key=lambda term: rank(term, order))
     moves: list[list[Term]] = [[] for _ in roles]
@@ -86,7 +100,7 @@ def build_network(ground: Ground, roles: Sequence[str], order: dict[str, int], f
     for each in moves:
         each.sort(key=lambda term: rank(term, order))
     inputs = [(role, move) for role, each in zip(roles, moves, strict=True) for move in each]
-    builder = _Builder(ground, bases, inputs, factored)
+    builder = _Builder(ground, bases, inputs, factored, most_connections)
     find = builder.literal_of
     legal = [find("legal", (role, move)) for role, each in zip(roles, moves, strict=True) for move in each]
     following = [find("next", (base,)) for base in bases]
@@ -102,11 +116,32 @@ def build_network(ground: Ground, roles: Sequence[str], order: dict[str, int], f
     return builder.finish(list(roles), bases, moves, initial, legal, following, terminal, goals)
 
 
+def _uses(ground: Ground) -> dict[int, list[int]]:
+    """The atoms that results depend on and that rules define: by atom, the atoms in its bodies, each once."""
+    queue = [atom for name in RESULTS for atom in ground.atoms[name].values() if atom in ground.bodies]
+    uses: dict[int, list[int]] = {}
+    while queue:
+        atom = queue.pop()
+        if atom not in uses:
+            uses[atom] = list(dict.fromkeys(abs(literal) for body in ground.bodies[atom] for literal in body))
+            queue += [each for each in uses[atom] if each not in uses and each in ground.bodies]
+    return uses
+
+
 class _Builder:
     """Makes gates from the bottom up: atoms after the atoms that they depend on."""
 
-    def __init__(self, ground: Ground, bases: Sequence[Term], inputs: Sequence[tuple[Term, Term]], factored: bool):
+    def __init__(
+        self,
+        ground: Ground,
+        bases: Sequence[Term],
+        inputs: Sequence[tuple[Term, Term]],
+        factored: bool,
+        most_connections: int | None,
+    ):
         self.factored = factored
+        self.left = most_connections or sys.maxsize
+        """Connections that may still be made."""
         self.atoms = ground.atoms
         self.kinds: list[int] = []
         self.inputs_of: list[tuple[int, ...]] = []
@@ -116,6 +151,8 @@ class _Builder:
         """By atom."""
         self.loops: list[set[int]] = []
         """Gates that stand for atoms in a cycle."""
+        self.in_loops: set[int] = set()
+        """The gates of all loops."""
         for node, base in enumerate(bases):
             self.literals[ground.atoms["true"][(base,)]] = 2 * node
         for node, does in enumerate(inputs, len(bases)):
@@ -127,16 +164,12 @@ class _Builder:
         for node, (role, _) in enumerate(inputs, len(bases)):
             self.moves_of.setdefault(role, set()).add(2 * node)
         self.role_of = {literal: role for role, literals in self.moves_of.items() for literal in literals}
-        bodies: dict[int, list[tuple[int, ...]]] = {}
-        flat = ground.literals.tolist()
-        for head, begin, end in ground.rules.tolist():
-            bodies.setdefault(head, []).append(tuple(flat[begin:end]))
-        uses = {head: [abs(atom) for body in each for atom in body] for head, each in bodies.items()}
+        uses = _uses(ground)
         for component in strongly_connected(uses):
             if len(component) == 1 and component[0] not in uses[component[0]]:
-                self.literals[component[0]] = self._or_of(bodies[component[0]])
+                self.literals[component[0]] = self._or_of(ground.bodies[component[0]])
             else:
-                self._add_loop(component, bodies)
+                self._add_loop(component, ground.bodies)
 
     def literal_of(self, relation: str, arguments: tuple[Term, ...]) -> int:
         """The literal of an atom; FALSE for one that can never be true."""
@@ -156,23 +189,39 @@ class _Builder:
             product = frozenset(map(self._literal, body)) - {TRUE}
             if not product:
                 return TRUE
-            if FALSE not in product and not any(literal ^ 1 in product for literal in product):
+            if FALSE not in product and (len(product) == 1 or not any(each ^ 1 in product for each in product)):
                 products.add(product)
         return self._sum_of(list(products))
 
     def _sum_of(self, products: list[frozenset[int]]) -> int:
         """The OR of conjunctions; if `factored`, with literals that several share factored out, most frequent first."""
+        if len(products) == 1:
+            return self.gate(AND, products[0])
         terms: list[int] = []
-        while self.factored and len(products) > 1:
-            counts = Counter(literal for product in products for literal in product)
-            literal, count = min(counts.items(), key=lambda item: (-item[1], item[0]))
-            if count == 1:
-                break
-            inside = [product - {literal} for product in products if literal in product]
-            products = [product for product in products if literal not in product]
+        left = dict.fromkeys(range(len(products))) if self.factored else {}
+        holders: dict[int, set[int]] = {}
+        """By literal: the products that have it and are left."""
+        for number in left:
+            for literal in products[number]:
+                holders.setdefault(literal, set()).add(number)
+        most = [(-len(numbers), literal) for literal, numbers in holders.items() if len(numbers) > 1]
+        heapq.heapify(most)
+        while most:
+            count, literal = heapq.heappop(most)
+            having = holders[literal]
+            if len(having) < -count:  # some were factored out meanwhile
+                if len(having) > 1:
+                    heapq.heappush(most, (-len(having), literal))
+                continue
+            inside = [products[number] - {literal} for number in sorted(having)]
+            for number, product in zip(sorted(having), inside, strict=True):
+                del left[number]
+                for other in product:
+                    holders[other].discard(number)
             rest = TRUE if frozenset() in inside else self._sum_of(inside)
             terms.append(self.gate(AND, (literal, rest)))
-        terms += [self.gate(AND, product) for product in products]
+        remaining = [products[number] for number in left] if self.factored else products
+        terms += [self.gate(AND, product) for product in remaining]
         return self.gate(OR, self._complemented(terms))
 
     def _complemented(self, terms: list[int]) -> list[int]:
@@ -202,22 +251,17 @@ class _Builder:
             if literal == neutral:
                 continue
             node = (literal >> 1) - self.first_gate
-            if node >= 0 and not literal & 1 and self.kinds[node] == kind and not self._in_loop(node):
+            if node >= 0 and not literal & 1 and self.kinds[node] == kind and node not in self.in_loops:
                 inner = self.inputs_of[node]  # a gate of the same kind inside: take its inputs, if it is small
                 if len(inner) <= 2 and not any(each ^ 1 in kept for each in inner):
                     kept.update(inner)
                     continue
             kept.add(literal)
-        if any(literal ^ 1 in kept for literal in kept):
-            return absorbing
         if not kept:
             return neutral
         if len(kept) == 1:
             return kept.pop()
         return self._make(kind, tuple(sorted(kept)))
-
-    def _in_loop(self, gate: int) -> bool:
-        return any(gate in loop for loop in self.loops)
 
     def _make(self, kind: int, literals: tuple[int, ...]) -> int:
         # An OR of negations is the negation of an AND: one form for both, so that equal gates are found.
@@ -232,6 +276,9 @@ class _Builder:
             self.kinds.append(kind)
             self.inputs_of.append(literals)
             self.known[kind, literals] = found
+            self.left -= len(literals)
+            if self.left < 0:
+                raise TooWide
         return found ^ negated
 
     def _add_loop(self, component: list[int], bodies: dict[int, list[tuple[int, ...]]]) -> None:
@@ -249,10 +296,12 @@ class _Builder:
             self.inputs_of.append(())
         loop = set(members)
         self.loops.append(loop)
+        self.in_loops |= members
         for atom in component:
             before = len(self.kinds)
             ors = [self.gate(AND, map(self._literal, body)) for body in bodies[atom]]
             loop.update(range(before, len(self.kinds)))
+            self.in_loops.update(range(before, len(self.kinds)))
             self.inputs_of[(self.literals[atom] >> 1) - self.first_gate] = tuple(
                 sorted(literal for literal in set(ors) if literal != FALSE)
             )

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 
 from ludus.errors import BadPosition, IllegalMove
 from ludus.gdl.kif import BadDescription, Expression, Group, Symbol, parse, shorten, show
-from ludus.gdl.language import Term
+from ludus.gdl.language import Term, fold
 
 MOST_DIGITS = 5
 """Of the number of plies in a position's text."""
@@ -54,7 +54,7 @@ def _to_fact(expression: Expression) -> Term:
     if not isinstance(expression, Group):
         if expression.startswith("?"):
             raise BadPosition(f"{shorten(expression, 40)} is a variable; a position has none", expression.offset)
-        return sys.intern(str(expression))
+        return sys.intern(fold(expression))
     if not expression or not isinstance(expression[0], str):
         raise BadPosition(f"{shorten(show(expression), 40)} does not begin with a name", expression.offset)
     parts = tuple(_to_fact(each) for each in expression)

@@ -30,9 +30,14 @@ from ludus.gdl.network import AND, FALSE, Network
 CONFLICTS = 1000
 """Conflicts that the solver may meet in one proof; those that succeed on the rule sheets take fewer than 500."""
 SECONDS = 20.0
-"""Time for all proofs about one game, for networks that are too large for the solver."""
+"""Time for all proofs about one game."""
+MOST_LINES = 100_000
+"""Lines of a program that the solver is asked about: it takes more than ten seconds for larger ones, mostly in vain."""
+MOST_FAILURES = 20
+"""Groups of facts with one name that may fail; then the others are given up: each takes the solver another search."""
 SOLVER = f"""
 import clingo, sys
+from collections import Counter
 from ludus.gdl.grounder import limit
 limit(float(sys.argv[1]), int(sys.argv[2]))
 control = clingo.Control(["--warn=none", "--parallel-mode=1", "--solve-limit={CONFLICTS}"])
@@ -47,6 +52,8 @@ def atoms(name):
     return [clingo.Function(name, [clingo.Number(number)]) for number in range(int(sys.argv[3]))]
 
 used, broken = atoms("used"), atoms("broken")
+family = sys.argv[4].split(",")
+failed = Counter()
 
 def counterexample(groups):
     models = []
@@ -54,16 +61,27 @@ def counterexample(groups):
     found = control.solve(assumptions=assumed, on_model=lambda model: models.append(set(model.symbols(atoms=True))))
     return None if found.unsatisfiable else {{number for number in groups if models and broken[number] in models[0]}}
 
+def promising(groups):
+    return {{number for number in groups if failed[family[number]] < {MOST_FAILURES}}}
+
 groups = set(range(len(used)))
+alone = set()
 while groups:
     given_up = counterexample(groups)
     if given_up is None:
         break
     if not given_up:  # the limit is reached: some may still hold by themselves
-        groups = {{number for number in groups if counterexample({{number}}) is None}}
+        while groups := promising(groups):
+            number = min(groups)
+            groups.discard(number)
+            if counterexample({{number}}) is None:
+                alone.add(number)
+            else:
+                failed[family[number]] += 1
         break
-    groups -= given_up
-print(*sorted(groups))
+    failed.update(family[number] for number in given_up)
+    groups = promising(groups - given_up)
+print(*sorted(groups | alone))
 """
 
 
@@ -191,15 +209,20 @@ class _Program(_Names):
             lines.append(f"{{used({number})}}. :- used({number}), 2 {{{before}}}.")
             lines.append(f"broken({number}) :- used({number}), 2 {{{after}}}.")
         lines.append("violation :- broken(Number).")
-        found = self._ask(FIND_GROUPS, lines, str(len(groups))) if groups else ""
+        names = [self.network.bases[group[0]][0] for group in groups]
+        families = ",".join(str(names.index(name)) for name in names)
+        found = self._ask(FIND_GROUPS, lines, str(len(groups)), families) if groups else ""
         return [groups[int(number)] for number in found.split()]
 
     def _ask(self, script: str, lines: Iterable[str], *arguments: str) -> str:
         """What a script prints about a program in which there is a violation; nothing if it takes too long."""
+        program = [*lines, ":- not violation."]
+        if len(program) > MOST_LINES:
+            return ""
         try:
             done = subprocess.run(
                 [sys.executable, "-P", "-c", script, str(SECONDS), str(LIMITS.grounding_megabytes), *arguments],
-                input="\n".join([*lines, ":- not violation."]),
+                input="\n".join(program),
                 capture_output=True,
                 text=True,
                 timeout=max(0.01, self.deadline - time.monotonic()),

@@ -65,10 +65,8 @@ class Reasoner:
         with self._query():
             self.initial: tuple[Term, ...] = self._facts(self._ask(INIT)())
             roles = self._ask(ROLE)()
-        stated = [rule.head.args[0] for rule in description.rules if rule.head.key == ROLE and not rule.body]
-        named = dict.fromkeys([*stated, *self.sorted(roles)])
-        self.roles = [name for name in named if isinstance(name, str)]
-        self.planner.rows[ROLE] = [(name,) for name in self.roles]
+        self.roles = description.roles(self.sorted(roles))
+        self.planner.rows[ROLE] = [(name,) for name in roles]
         self._compile([self.initial])
         self._compile(self._play())
 
@@ -215,6 +213,8 @@ class Reasoner:
         left = ALL_STATIC_TICKS
         for key in order:
             if self.program.depends[key] != STATIC or key in self.program.needs or key in QUESTIONS or left <= 0:
+                continue
+            if key in self.program.growing:  # it may have no end
                 continue
             budget = min(STATIC_TICKS, left)
             with self._query():

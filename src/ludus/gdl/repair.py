@@ -9,8 +9,13 @@ legal, so the same holds here. With a *loose* variable, one that no positive lit
     (not (p ?x ?loose))                 is left out
     (distinct ?x ?loose)                is left out
     (goal ?loose 0), (legal ?loose x)   holds for every role
+    (next (p ?loose))                   in the head of a rule: the rule is left out, and so for `init`, moves and goals;
+                                        the prover fails, but only where the rule applies
     (p ?loose)                          in the head of any other rule: cannot be grounded; the reasoner asks for p only
                                         with a known argument there
+
+GDL forbids rules for `true` and `does` as well. The prover adds what they say to the facts of a state and to the moves,
+for the bodies of rules only: the state does not keep it.
 """
 
 from __future__ import annotations
@@ -24,16 +29,59 @@ from ludus.gdl.resting import without_moves
 
 ROLE_FIRST = ("goal", "legal", "input")
 """Relations whose first argument is a role."""
+GIVEN = {"true": 1, "does": 2}
+"""Relations that the state and the moves define, with the number of their arguments."""
 
 
 def repair(rules: Iterable[Rule]) -> list[Rule]:
-    """The rules without negations and `distinct` that have loose variables, with loose roles bound, and without moves
-    before any is made (see ludus.gdl.resting)."""
+    """The rules without what loose variables forbid, with loose roles bound, without moves before any is made (see
+    ludus.gdl.resting), and with relations of their own for rules about `true` and `does`."""
     made: list[Rule] = []
-    for rule in without_moves(rules):
+    for rule in without_moves(_with_derived(list(rules))):
         # A variable may be loose in some branches of an 'or' only.
         several = _is_loose(rule) and count_alternatives(rule.body) <= MAX_OR
-        made += map(_repaired, expand([rule]) if several else [rule])
+        for each in map(_repaired, expand([rule]) if several else [rule]):
+            if not unknown_in_head(each):
+                made.append(each)
+    return made
+
+
+def unknown_in_head(rule: Rule) -> set[str]:
+    """The loose variables of a head that nothing can give a value from outside: in facts, moves and goals. Roles are
+    known."""
+    head = rule.head
+    known = 1 if head.name in ROLE_FIRST else 0
+    if head.name not in ("role", "init", "next", "legal", "goal", *GIVEN):
+        return set()
+    given = {name for term in head.args[:known] for name in variables_of(term)}
+    wanted = {name for term in head.args[known:] for name in variables_of(term)}
+    return wanted - given - positive_variables(rule.body)
+
+
+def _with_derived(rules: list[Rule]) -> list[Rule]:
+    """The rules, where those for `true` or `does` define another relation, in place of these in all bodies."""
+    derived = {rule.head.name for rule in rules if GIVEN.get(rule.head.name) == len(rule.head.args)}
+    if not derived:
+        return rules
+
+    def renamed(atom: Atom) -> Atom:
+        is_derived = atom.name in derived and len(atom.args) == GIVEN[atom.name]
+        return Atom(f"{atom.name} or derived", atom.args) if is_derived else atom
+
+    def renamed_items(items: Iterable[Item]) -> tuple[Item, ...]:
+        return tuple(
+            Literal(renamed(item.atom), item.negated)
+            if isinstance(item, Literal)
+            else Or(tuple(map(renamed_items, item.branches)))
+            if isinstance(item, Or)
+            else item
+            for item in items
+        )
+
+    made = [Rule(renamed(rule.head), renamed_items(rule.body), rule.offset) for rule in rules]
+    for name in sorted(derived):
+        given = Atom(name, tuple(f"?{i}" for i in range(GIVEN[name])))
+        made.append(Rule(renamed(given), (Literal(given),)))
     return made
 
 

@@ -52,11 +52,14 @@ def begin_tree(tree, shown, grown, planted, wanted, budgets):
         grown.before[tree, i] = shown.before[tree, i]
     if not planted[tree]:
         return
-    root = tree * (grown.nodes.size // grown.root.size)
+    nodes, edges = grown.nodes.size // grown.root.size, grown.edges.size // grown.root.size
+    root = tree * nodes
     grown.root[tree] = root
     grown.used[tree, 0] = root + 1
-    grown.used[tree, 1] = tree * (grown.edges.size // grown.root.size)
+    grown.used[tree, 1] = tree * edges
     grown.used[tree, 2] = 0
+    grown.room[tree, 0] = root + nodes
+    grown.room[tree, 1] = (tree + 1) * edges
     grown.serial[tree] = shown.serial[tree]
     for slot in range(grown.joints.shape[1]):
         grown.joints[tree, slot].child = 0

@@ -25,7 +25,7 @@ from ludus.arena.result import MatchResult
 from ludus.arena.store import Store
 from ludus.errors import BadAgent, BadOption
 from ludus.gdl.described import DescribedGame
-from ludus.gdl.kif import decode, parse, shorten, show
+from ludus.gdl.kif import decode, parse_until_stray, shorten, show
 from ludus.ggp.http import NoAnswer, post, read_address
 from ludus.ggp.line import Line
 from ludus.ggp.messages import (
@@ -186,7 +186,7 @@ class _Manager:
         self._telling = threading.Lock()
         self._tell = tell
         self.players = [self._named(each) for each in contenders]
-        self.rules = "\n".join(show(rule) for rule in parse(game.description.text))
+        self.rules = "\n".join(show(rule) for rule in parse_until_stray(game.description.text)[0])
         names = [str(each) for each in self.players]
         self.result = MatchResult(game.identity, names, game.players, settings.games, self.seed)
 

@@ -51,6 +51,7 @@ from ludus.gdl.game import game_of, make_file
 from ludus.gdl.grounding import CannotGround
 from ludus.gdl.kif import decode
 from ludus.gdl.language import read_description
+from ludus.gdl.waiting import on_slow
 from ludus.ggp.line import Line
 from ludus.ggp.messages import find_spelling
 from ludus.rules import EVERYONE
@@ -69,6 +70,7 @@ def serve(requests: IO[bytes], replies: IO[bytes]) -> None:
     """Answer until the parent ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C goes to all processes of a terminal: the parent decides
     warnings.simplefilter("ignore", LudusWarning)
+    on_slow(None)  # the parent says what is played meanwhile
     lock = threading.Lock()
 
     def send(message: list[Any]) -> None:

@@ -78,6 +78,27 @@ def make_buffer(game: Game, rows: int, longest: int, scratch: bool = False) -> L
     )
 
 
+APART = 128
+"""Bytes between numbers that different threads change: more than a cache line."""
+
+
+def make_buffer_apart(game: Game, longest: int) -> LeafBuffer:
+    """A buffer with one row, with scratch, for a thread: no other array is on the same cache line."""
+    return LeafBuffer(*map(copy_apart, make_buffer(game, 1, longest, scratch=True)))
+
+
+def copy_apart(array: np.ndarray) -> np.ndarray:
+    """A copy of an array with a gap before and behind it."""
+    place = np.zeros(array.nbytes + 2 * APART, np.uint8)[APART : APART + array.nbytes]
+    return place.view(array.dtype).reshape(array.shape)
+
+
+def rows_apart(rows: int, columns: int, dtype: Any) -> np.ndarray:
+    """Zeros [rows, columns or more], such that the first columns of two rows are never on the same cache line."""
+    gap = APART // np.dtype(dtype).itemsize
+    return np.zeros((rows, gap * (1 + (columns + gap // 2 - 1) // gap)), dtype)
+
+
 @part
 def spread_values(observer, outputs, values, k):
     """Write outputs float32 [K, outputs] of position k into its values: one is the observer's, its negative the other

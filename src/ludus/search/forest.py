@@ -2,7 +2,8 @@
 
 In every round each tree finds one leaf (or several, under virtual loss), the evaluator evaluates them in one batch, and
 the values are backed up. Random playouts need no evaluator and never leave compiled code. Each tree has its own rng, so
-the result depends on the seed alone, not on the number of threads.
+the result of many trees depends on the seed alone, not on the number of threads. With more than one thread, a single
+tree grows in parcels (see parcels.py), and is then the same for two threads and for twenty.
 """
 
 from __future__ import annotations
@@ -18,12 +19,11 @@ import numpy as np
 from ludus import native
 from ludus.errors import BadOption, Unsuitable
 from ludus.game import Game, Position
-from ludus.rng import generators
 from ludus.rules import EVERYONE
-from ludus.search import playouts, reuse, rounds, tree
-from ludus.search.batch import Batch, make_buffer
-from ludus.search.selection import draws_gumbel_noise, is_in_turn_only
-from ludus.search.sizing import LONGEST_PATH, empty_states, tree_sizes
+from ludus.search import parcels, playouts, reuse, rounds, tree
+from ludus.search.batch import Batch, make_buffer, make_buffer_apart
+from ludus.search.selection import draws_gumbel_noise, has_special_root, is_in_turn_only
+from ludus.search.sizing import LONGEST_PATH, forest_sizes, make_trees
 from ludus.search.spread import Evaluation, Evaluator, Spread
 from ludus.search.team import Team
 from ludus.search.ucb1 import Ucb1
@@ -137,29 +137,15 @@ class Forest:
             raise BadOption("growth is for a forest of one tree")
         self.game, self.growth = game.compile(), growth
         self.rule = Ucb1() if rule is None else rule
-        # Games in ordinary Python run one at a time, for any number of threads.
-        self.threads = min(threads, trees) if game.parallel else 1
-        blocks = game.players if game.simultaneous else 1
-        max_edges = blocks * game.most_legal
-        nodes, edges = tree_sizes(game, trees, nodes, edges, memory, batch, transpositions)
-        table = 1 << max(1, (2 * nodes - 1).bit_length())
-        self.trees = tree.Trees(
-            states=empty_states(game, trees * nodes),
-            nodes=np.empty(trees * nodes, tree.node_dtype(game.players, blocks)),
-            edges=np.empty(trees * edges, tree.EDGE),
-            used=np.zeros((trees, 3), np.int32),
-            root=np.full(trees, tree.NOTHING, np.int32),
-            done=np.zeros(trees, np.int32),
-            random=generators(seed, trees),
-            bonus=np.zeros((trees, max_edges), np.float32),
-            before=np.zeros((trees, max_edges), np.int32),
-            transpositions=np.zeros((trees, table if transpositions else 0), np.int32),
-            joints=np.zeros((trees, table if game.simultaneous else 0), tree.JOINT),
-            serial=np.zeros(trees, np.uint64),
-            scratch=np.zeros((trees, max_edges), np.float32),
-            zero_sum=game.players == 2 and game.zero_sum,
-        )
-        self.buffer = make_buffer(game, trees * batch, min(game.longest, nodes, LONGEST_PATH), scratch=True)
+        threads = threads if game.parallel else 1  # games in ordinary Python run one at a time
+        nodes, edges, lanes = forest_sizes(game, trees, nodes, edges, memory, batch, transpositions, threads)
+        self.threads = threads if lanes else min(threads, trees)
+        self.trees, self.lanes = make_trees(game, trees, nodes, edges, lanes, transpositions, seed)
+        self.parcels = parcels.make_parcels(trees, lanes, game.players)
+        longest = min(game.longest, nodes, LONGEST_PATH)
+        self.buffer = make_buffer(game, trees * batch, longest, scratch=True)
+        self.buffers = [self.buffer, *(make_buffer_apart(game, longest) for _ in range(1, self.threads))]
+        """The buffer of each thread for playouts, of which the first row is used."""
         self.scratch = reuse.make_scratch(self.trees)
         self._values = np.zeros(game.players, np.float32)
 
@@ -184,18 +170,20 @@ class Forest:
 
     @property
     def bytes(self) -> int:
-        """All memory that the forest may ever use."""
-        arrays = [*self.trees, *self.buffer, *self.scratch]
+        """All memory that the forest may ever use, apart from the scratch of helper threads."""
+        arrays = [*self.lanes, *self.parcels, *self.buffer, *self.scratch]
         return sum(array.nbytes for array in arrays if isinstance(array, np.ndarray))
 
     @property
     def is_full(self) -> bool:
         """True if no tree can grow any more: a search continues, but improves little."""
-        count, max_edges = self.trees.bonus.shape
-        ends = np.arange(1, count + 1)
-        no_nodes = self.trees.used[:, 0] >= ends * (len(self.trees.nodes) // count)
-        no_edges = self.trees.used[:, 1] + max_edges > ends * (len(self.trees.edges) // count)
-        return bool(np.all(no_nodes | no_edges))
+        used, room = self.trees.used, self.trees.room
+        return bool(np.all((used[:, 0] >= room[:, 0]) | (used[:, 1] + self.trees.bonus.shape[1] > room[:, 1])))
+
+    @property
+    def size(self) -> int:
+        """The number of nodes of the first tree."""
+        return parcels.count_nodes(self.lanes, self.parcels)
 
     # --- roots --------------------------------------------------------------------------------------------------------
 
@@ -204,6 +192,7 @@ class Forest:
 
         The rng is not reset: the same forest searched again gives another tree.
         """
+        parcels.take_reserves_back(self.lanes, self.parcels)
         tree.plant(self.game.rules, self.trees, self._states(positions), self._values)
         self.game.raise_pending()
         self.buffer.waiting[:] = False
@@ -216,6 +205,7 @@ class Forest:
         self._need_roots()
         states = self._states(positions)
         kept = np.zeros(len(self.trees.root), np.bool_)
+        parcels.take_reserves_back(self.lanes, self.parcels)
         reuse.advance_roots(self.game.rules, self.trees, actions, states, self._values, self.scratch, kept)
         self.game.raise_pending()
         return kept
@@ -268,17 +258,28 @@ class Forest:
     def _play_out(self, budgets: np.ndarray, clock: _Clock) -> None:
         """Run playouts in portions of some milliseconds: between them the clock is read and progress is reported."""
         portion, before, done = 16, -1, 0
-        with self._team(playouts.run_portion, budgets) as team:
-            while not clock.is_over(done) and done != before:
-                began = time.perf_counter()
-                team.run_round(portion)
-                self.game.raise_pending()
-                portion = clock.next_portion(portion, time.perf_counter() - began)
-                before, done = done, int(self.trees.done.sum())
+        has_parcels = len(self.parcels.log) > 0
+        self.parcels.state[parcels.ALLOWED] = not has_special_root(self.rule)
+        arguments = (self.game.rules, self.rule, self.lanes, self.parcels, budgets)
+        own = [(buffer,) for buffer in self.buffers]
+        with Team(playouts.run_portion, arguments, len(self.lanes.root), self.threads, own) as team:
+            try:
+                while not clock.is_over(done) and done != before:
+                    began = time.perf_counter()
+                    is_small = self.trees.nodes["visits"][self.trees.root[0]] < parcels.FROM
+                    team.run_round(portion, alone=has_parcels and is_small)
+                    self.game.raise_pending()
+                    before, done = done, int(self.trees.done.sum())
+                    ran = max(1, done - before) if has_parcels else portion
+                    helped = has_parcels and self.threads > 1
+                    portion = clock.next_portion(ran, time.perf_counter() - began, often=helped)
+            finally:
+                if len(self.trees.root) == 1:
+                    parcels.end_early(self.lanes, self.parcels)
 
     def _team(self, kernel: Any, budgets: np.ndarray) -> Team:
         arguments = (self.game.rules, self.rule, self.trees, self.buffer, budgets)
-        return Team(kernel, arguments, len(self.trees.root), self.threads)
+        return Team(kernel, arguments, len(self.trees.root), min(self.threads, len(self.trees.root)))
 
     def _consult(self, evaluator: Evaluator, budgets: np.ndarray, clock: _Clock) -> None:
         try:
@@ -473,13 +474,13 @@ class _Clock:
         left = self.deadline - time.perf_counter()
         return max(1, int(done * left / max(1e-9, self.seconds - left)))
 
-    def next_portion(self, portion: int, took: float) -> int:
+    def next_portion(self, portion: int, took: float, often: bool) -> int:
         """The number of simulations to run before the clock is read again.
 
-        They take 4 ms where a time limit runs or `progress` is called, else 50 ms.
+        They take 4 ms with `often`, or where a time limit runs or `progress` is called; else 50 ms.
         """
         if self.deadline < math.inf:
             aim = min(0.004, max(0.0005, self.deadline - time.perf_counter()))
         else:
-            aim = 0.05 if self.progress is None else 0.004
+            aim = 0.004 if often or self.progress is not None else 0.05
         return max(1, min(1_000_000, int(portion * min(8.0, aim / max(took, 1e-7)))))

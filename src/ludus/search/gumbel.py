@@ -14,6 +14,7 @@ from ludus.search.visits import LOST, edge_value, settles
 
 DRAWS_GUMBEL_NOISE = True
 IN_TURN_ONLY = True
+HAS_SPECIAL_ROOT = True
 
 
 class Gumbel(NamedTuple):

@@ -11,6 +11,8 @@ from ludus.search.puct import explain as explain_below
 from ludus.search.puct import select as select_below
 from ludus.search.visits import LOST, edge_value, most_visited, settles
 
+HAS_SPECIAL_ROOT = True
+
 
 class NoisyPuct(NamedTuple):
     c: float = 1.5

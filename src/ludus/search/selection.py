@@ -16,10 +16,11 @@ at `node` of `tree`:
         edge that cannot be chosen. Where players move at once, the noise that `select` draws each time is left out.
         It serves displays of a tree, and runs in plain Python only
 
-Two constants of the file tell the forest what the rule needs; both are False unless the file sets them:
+Three constants of the file tell the forest what the rule needs; all are False unless the file sets them:
 
     DRAWS_GUMBEL_NOISE    the forest draws Gumbel noise for the root's moves before each search
     IN_TURN_ONLY          the rule cannot be used where players move at once
+    HAS_SPECIAL_ROOT      the rule treats the root unlike other nodes, so a subtree cannot be searched by itself
 """
 
 from typing import Any
@@ -47,3 +48,8 @@ def draws_gumbel_noise(rule: Any) -> bool:
 def is_in_turn_only(rule: Any) -> bool:
     """True if the rule cannot be used where players move at once."""
     return namespace_of(type(rule)).get("IN_TURN_ONLY", False)
+
+
+def has_special_root(rule: Any) -> bool:
+    """True if the rule treats the root unlike other nodes."""
+    return namespace_of(type(rule)).get("HAS_SPECIAL_ROOT", False)

@@ -18,6 +18,7 @@ import os
 import queue
 import threading
 import time
+from collections.abc import Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -108,19 +109,22 @@ class Team:
         with Team(kernel, arguments, trees, threads) as team:
             team.run_round()
 
-    The kernel gets the arguments, then the address of the words that the threads share, the number of the thread, the
-    number of threads, and whether it is to open a round of `trees` trees. It returns True if the thread may leave (see
-    rounds.advance).
+    The kernel gets the arguments, those of its thread alone (`own`), the address of the words that the threads share,
+    the number of the thread, the number of threads, and whether it is to open a round of `trees` trees. It returns True
+    if the thread may leave (see rounds.advance).
     """
 
-    def __init__(self, kernel: Any, arguments: tuple[Any, ...], trees: int, threads: int):
-        self.kernel, self.arguments, self.threads = kernel, arguments, threads
+    def __init__(
+        self, kernel: Any, arguments: tuple[Any, ...], trees: int, threads: int, own: Sequence[tuple[Any, ...]] = ()
+    ):
+        self.kernel, self.threads = kernel, threads
+        self.arguments = [(*arguments, *(own[thread] if own else ())) for thread in range(threads)]
         self.words = np.zeros(NEXT + LINE * threads, np.int64)
         self.words[DONE] = self.words[NEXT::LINE] = trees  # nothing to claim before the first round
         self.address = self.words.ctypes.data
         self.absent = set(range(1, threads))
         self.alone_until = math.inf  # in the first round thread 0 compiles the kernel
-        self.open_and_work = (*arguments, self.address, 0, threads, True)
+        self.open_and_work = (*self.arguments[0], self.address, 0, threads, True)
 
     def __enter__(self) -> Team:
         return self
@@ -128,15 +132,15 @@ class Team:
     def __exit__(self, *_: object) -> None:
         self.words[LEAVE] = 1
 
-    def run_round(self, portion: int = 0) -> None:
-        """Run one round of all trees."""
+    def run_round(self, portion: int = 0, alone: bool = False) -> None:
+        """Run one round of all trees; if `alone`, without inviting helpers."""
         if portion:
             self.words[PORTION] = portion
         if self.threads == 1:
             self.kernel(*self.open_and_work)
             return
         began = time.perf_counter()
-        if began > self.alone_until and (self.absent or self.words[LEAVE]):
+        if not alone and began > self.alone_until and (self.absent or self.words[LEAVE]):
             self._invite()
         try:
             if not self.kernel(*self.open_and_work):
@@ -154,7 +158,7 @@ class Team:
         self.absent.add(thread)
 
     def _work(self, thread: int = 0) -> bool:
-        return self.kernel(*self.arguments, self.address, thread, self.threads, False)
+        return self.kernel(*self.arguments[thread], self.address, thread, self.threads, False)
 
     def _wait(self, began: float) -> None:
         """Wait for helpers. If the round takes longer than without them, send them away for a while."""

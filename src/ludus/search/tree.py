@@ -46,7 +46,7 @@ def node_dtype(players: int, blocks: int) -> np.dtype:
             ("length", np.int16),  # length of the proof of a solved node in plies
             ("counts", np.int32, (blocks,)),  # edges in each block
             ("value", np.float32, (players,)),  # the evaluation, or the exact value
-            ("key", np.uint64),  # fingerprint of the position where transpositions are on, else a serial number
+            ("key", np.uint64),  # fingerprint where transpositions are on; else a serial number, 0 if nobody needs it
         ],
         align=True,  # a GPU reads unaligned numbers byte by byte
     )
@@ -70,6 +70,7 @@ class Trees(NamedTuple):
     nodes: Any  # node_dtype [B * N]
     edges: Any  # EDGE [B * E]
     used: Any  # int32 [B, 3]: the next free node, the next free edge, and the number of joint moves in the table
+    room: Any  # int32 [B, 6]: the ends of the free nodes and edges; first and end of spare nodes and of spare edges
     root: Any  # int32 [B]
     done: Any  # int32 [B]: simulations of the search under way
     random: Any  # uint64 [B, 1]
@@ -116,13 +117,26 @@ def plant_position(rules, trees, tree, position, i, values):
 
 
 @part
+def has_room(trees, tree, kind, count):
+    """True if a tree has space for `count` more nodes (kind 0) or edges (kind 1), if need be the spare ones."""
+    used, room = trees.used[tree], trees.room[tree]
+    spare = 2 + 2 * kind
+    if used[kind] + count <= room[kind]:
+        return True
+    if room[spare] + count > room[spare + 1]:
+        return False
+    used[kind], room[kind] = room[spare], room[spare + 1]
+    room[spare] = room[spare + 1]
+    return True
+
+
+@part
 def add_node(rules, trees, tree, position, i, over, values):
     """A new node for position[i], or the node that it has already, or NOTHING if the tree is full."""
     size = trees.transpositions.shape[1]
     slot = 0
-    if size == 0:
-        key = trees.serial[tree] + np.uint64(1)
-    else:
+    key = np.uint64(0)
+    if size > 0:
         key = fingerprint(rules, position[i])
         slot = np.int64(key & np.uint64(size - 1))
         while trees.transpositions[tree, slot] != 0:
@@ -130,14 +144,15 @@ def add_node(rules, trees, tree, position, i, over, values):
             if trees.nodes[known].key == key:
                 return known
             slot = (slot + 1) & (size - 1)
-    index = trees.used[tree, 0]
-    if index == (tree + 1) * (trees.nodes.size // trees.root.size):
+    if not has_room(trees, tree, 0, 1):
         return NOTHING
+    index = trees.used[tree, 0]
     trees.used[tree, 0] = index + 1
-    if size == 0:
-        trees.serial[tree] = key
-    else:
+    if size > 0:
         trees.transpositions[tree, slot] = index + 1
+    elif trees.joints.shape[1] > 0:
+        trees.serial[tree] += np.uint64(1)
+        key = trees.serial[tree]
     copy_state(trees.states, index, position, i)
     node = trees.nodes[index]
     node.visits = 0
@@ -170,9 +185,9 @@ def add_edges(trees, tree, index, actions, counts):
     total = 0
     for block in range(counts.size):
         total += counts[block]
-    first = trees.used[tree, 1]
-    if first + total > (tree + 1) * (trees.edges.size // trees.root.size):
+    if not has_room(trees, tree, 1, total):
         return False
+    first = trees.used[tree, 1]
     trees.used[tree, 1] = first + total
     node = trees.nodes[index]
     node.first = first
