@@ -21,9 +21,6 @@ ROWS = 16
 """Positions on which an engine is compared."""
 TOLERANCE = 1e-3
 """Largest difference in float32, absolute or relative to the number, of a logit or a value."""
-WORST = 0.1
-"""Largest `mean_difference` of an engine that rounds."""
-
 _checked: set[Any] = set()
 """The engines and shapes of networks that this process has compared."""
 
@@ -54,7 +51,7 @@ def check_engine(
         agrees = all(np.allclose(*pair, rtol=TOLERANCE, atol=TOLERANCE, equal_nan=True) for pair in pairs)
     else:
         apart = mean_difference(network, inputs, found, expected)
-        agrees = not apart > WORST
+        agrees = not apart > network.tolerance
     if not agrees:
         raise Unsuitable(
             f"{type(engine).__name__} differs from PyTorch by {apart:.3g} on this network, in {engine.precision}: "

@@ -72,6 +72,8 @@ class GraphNetwork(nn.Module):
 
     family = "graph"
     quantisable = True
+    tolerance = 0.1
+    """As that of Network (see network.py)."""
 
     def __init__(self, sizes: Sizes, blocks: int, width: int):
         super().__init__()

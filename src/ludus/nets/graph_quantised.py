@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 
-from ludus.nets.checking import WORST, mean_difference
+from ludus.nets.checking import mean_difference
 from ludus.nets.graph_engine import NativeEngine, Weights
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ class Int8GraphEngine(NativeEngine):
         nodes = len(calibration.features)
         steps = [step_sizes(x[:nodes]) for _, x in self.activations(calibration)[:-1]]
         self.layers[:] = quantised(exact, steps)
-        if not mean_difference(network, calibration, answers, self.run(calibration)) <= WORST:
+        if not mean_difference(network, calibration, answers, self.run(calibration)) <= network.tolerance:
             self.layers[:] = exact
 
 
