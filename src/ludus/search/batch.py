@@ -101,10 +101,10 @@ def rows_apart(rows: int, columns: int, dtype: Any) -> np.ndarray:
 
 @part
 def spread_values(observer, outputs, values, k):
-    """Write outputs float32 [K, outputs] of position k into its values: one is the observer's, its negative the other
-    player's; several are the values of all players, beginning with the observer."""
+    """Write outputs float32 [K, outputs] of position k into its values: one is the observer's, and its negative the
+    other player's, if there is one; several are the values of all players, beginning with the observer."""
     players = values.shape[1]
-    if outputs.shape[1] == 1:
+    if players == 2 and outputs.shape[1] == 1:
         values[k, observer] = outputs[k, 0]
         values[k, 1 - observer] = -outputs[k, 0]
     else:
