@@ -2,7 +2,7 @@
 
 A round evaluates one leaf of every tree by the network, and grows the trees. Both are timed for forests of several
 sizes, with positions from random games and a network with random weights. The names are options of the game, and
-`blocks`, `width`, `plies` (the most random plies before a position) and `trees` (sizes, separated by commas).
+`network`, `blocks`, `width`, `plies` (the most random plies before a position) and `trees` (sizes, with commas).
 """
 
 import sys
@@ -43,9 +43,8 @@ def random_states(game: Any, count: int, most_plies: int) -> np.ndarray:
     return states
 
 
-def measure(game: Any, blocks: int, width: int, count: int, most_plies: int) -> None:
-    settings = suggest_settings(game)
-    network = make_network(settings.pop("network"), game, blocks=blocks, width=width, **settings)
+def measure(game: Any, family: str, design: dict[str, Any], count: int, most_plies: int) -> None:
+    network = make_network(family, game, **design)
     evaluator: Any = make_evaluator(game, network, "cuda")
     rule = gumbel(SIMULATIONS, min(16, game.most_legal))
     forest: Any = evaluator.make_forest([rule], trees=count, nodes=SIMULATIONS + 1, seed=0)
@@ -59,6 +58,8 @@ def measure(game: Any, blocks: int, width: int, count: int, most_plies: int) -> 
 
     with torch.cuda.stream(forest.engine.stream):
         whole = milliseconds(search, 3)
+        forest.plant(states)
+        forest._search().run(0)  # leaves for the network to see
         alone = torch.cuda.CUDAGraph()
         with torch.inference_mode(), torch.cuda.graph(alone, stream=forest.engine.stream):
             for mine, answer in zip(forest._answers, forest._evaluate(), strict=True):
@@ -74,13 +75,15 @@ def measure(game: Any, blocks: int, width: int, count: int, most_plies: int) -> 
 def main() -> None:
     name, *rest = sys.argv[1:]
     given = dict(each.split("=", 1) for each in rest)
-    blocks, width = int(given.pop("blocks", 5)), int(given.pop("width", 48))
-    plies = int(given.pop("plies", 40))
+    sizes = {"blocks": int(given.pop("blocks", 5)), "width": int(given.pop("width", 48))}
+    plies, wanted = int(given.pop("plies", 40)), given.pop("network", "")
     counts = [int(each) for each in given.pop("trees", "1024,4096,16384").split(",")]
     game = ludus.make(name, **given).compile()
-    print(f"{game.identity}, {blocks} x {width}, {torch.cuda.get_device_name()}", flush=True)
+    design = {**({"network": wanted} if wanted else suggest_settings(game)), **sizes}
+    family = design.pop("network")
+    print(f"{game.identity}, {family}, {design}, {torch.cuda.get_device_name()}", flush=True)
     for count in counts:
-        measure(game, blocks, width, count, plies)
+        measure(game, family, design, count, plies)
 
 
 if __name__ == "__main__":

@@ -48,6 +48,21 @@ def against_openspiel(name: str, options: dict, spiel: str, simulations: int) ->
     )
 
 
+def on_two_threads(name: str) -> None:
+    """One tree of UCT on two threads against one thread, from the initial position."""
+    game = ludus.make(name)
+    forests = [Forest(game, nodes=200_001, threads=threads) for threads in (2, 1)]
+
+    def run(forest: Forest) -> int:
+        forest.plant(game.start())
+        return forest.search(simulations=200_000, seconds=1.0)
+
+    for forest in forests:
+        run(forest)
+    mine, other, ratio = in_turn(lambda: run(forests[0]), lambda: run(forests[1]))
+    report(f"UCT, {name}, two threads", f"{mine:,.0f} simulations/s", f"{ratio:.2f} times one thread ({other:,.0f}/s)")
+
+
 def null_evaluator(name: str, options: dict, moves: str) -> None:
     """The cost of the trees alone: 64 trees, PUCT, the same evaluation for all positions."""
     game = ludus.make(name, **options)
@@ -141,6 +156,8 @@ def solving() -> None:
 def main() -> None:
     against_openspiel("connect4", {}, "connect_four", 20_000)
     against_openspiel("breakthrough", {"height": 6, "width": 6}, "breakthrough(rows=6,columns=6)", 10_000)
+    for name in ("connect4", "breakthrough", "sevn", "hive"):
+        on_two_threads(name)
     null_evaluator("connect4", {}, "7")
     null_evaluator("breakthrough", {"height": 8, "width": 8}, "about 22")
     null_evaluator("connect4", {"columns": 40, "rows": 6}, "40")

@@ -57,6 +57,8 @@ LONG = (
 SLOW = (
     "gpu/test_forest.py::test_the_functions_for_a_gpu_do_the_search_of_the_cpu[sevn",
     "gpu/test_forest.py::test_the_functions_for_a_gpu_do_the_search_of_the_cpu[connect4-options1",
+    "gpu/test_graph_forest.py::test_the_functions_for_a_gpu_do_the_search_of_the_cpu[sevn-options1",
+    "gpu/test_graph_forest.py::test_the_functions_for_a_gpu_do_the_search_of_the_cpu[hive",
     "games/test_check_game.py::test_contract[cachex-options16",
     "training/test_sizes.py::test_a_network_of_base_3_plays_base_5[graph",
     "training/test_sizes.py::test_a_network_of_base_3_plays_base_5[groups",

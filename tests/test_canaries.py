@@ -431,6 +431,15 @@ def test_torch_works_on_lists_of_tensors():
     assert mine[0].tolist() == [3.0, 6.0], "PyTorch's _foreach_copy_ copies something else: gradients are wrong"
 
 
+def test_torch_multiplies_matrices_of_integers():
+    torch = pytest.importorskip("torch")
+    assert hasattr(torch, "_int_mm"), "PyTorch has no _int_mm any more, so graph networks cannot run in integers"
+    one, other = torch.full((3, 16), 127, dtype=torch.int8), torch.full((16, 16), -127, dtype=torch.int8)
+    out = torch.zeros((3, 16), dtype=torch.int32)
+    torch._int_mm(one, other, out=out)
+    assert (out == -16 * 127 * 127).all(), "PyTorch's _int_mm computes something else: graph networks play badly"
+
+
 def test_torch_has_fused_convolutions():
     torch = pytest.importorskip("torch")
     missing = [name for name in ("cudnn_convolution_relu", "cudnn_convolution_add_relu") if not hasattr(torch, name)]

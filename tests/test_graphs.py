@@ -7,7 +7,8 @@ import pytest
 
 import ludus
 from ludus.errors import BadOption
-from ludus.graphs import build_kernel
+from ludus.nets.graph_batches import GraphBuilder, round_up
+from ludus.search.neighbours import build_graphs, sort_all_edges
 
 LINE = str(Path(__file__).parent / "broken_games" / "line.py")
 
@@ -25,7 +26,8 @@ def test_a_game_without_a_graph_says_so():
         ludus.make("tictactoe").start().graph()
 
 
-def test_graphs_of_many_positions_are_counted_through():
+def some_positions():
+    """A game, three positions of it, and what a batch has of them: states, movers, actions, counts."""
     game = ludus.make(LINE).compile()
     positions = [game.start(), game.start().play("c"), game.start().play("a").play("b")]
     actions = np.zeros((3, game.most_legal), np.int32)
@@ -35,13 +37,48 @@ def test_graphs_of_many_positions_are_counted_through():
         actions[k, : counts[k]] = position.actions
     states = np.concatenate([position.states for position in positions])
     movers = np.array([position.to_move for position in positions], np.int8)
-    starts = np.zeros((4, 2), np.int32)
+    return game, positions, (states, movers, actions, counts)
+
+
+def test_graphs_of_many_positions_are_counted_through():
+    game, positions, batch = some_positions()
+    ends = np.zeros((3, 2), np.int32)
     for room, fitted in ((30, 3), (19, 1), (9, 0)):
         features, edges = np.zeros((room, 2), np.float32), np.zeros((30, 3), np.int32)
-        args = (states, movers, actions, counts, game.graph[:2], features, edges, starts)
-        assert build_kernel()(game.rules, *args) == fitted
-        for k, position in enumerate(positions[:fitted]):
+        assert build_graphs(game.rules, *batch, game.graph[:2], features, edges, ends) == fitted
+        node = edge = 0
+        for position, (last_node, last_edge) in zip(positions[:fitted], ends.tolist(), strict=False):
             graph = position.graph()
-            (node, edge), (last_node, last_edge) = starts[k], starts[k + 1]
             assert np.array_equal(features[node:last_node], graph.features)
             assert np.array_equal(edges[edge:last_edge] - [0, node, node], graph.edges)
+            node, edge = last_node, last_edge
+
+
+def test_edges_in_any_order_become_lists_of_neighbours():
+    edges = np.array([[1, 2, 0], [0, 3, 1], [1, 0, 0], [0, 1, 3], [1, 1, 2], [0, 2, 1]], np.int32)
+    starts, sources = np.full((3, 5), -1, np.int32), np.full(8, -1, np.int32)
+    sort_all_edges(edges, 6, starts, sources)
+    found = {
+        (relation, node): sources[starts[relation, node] : starts[relation, node + 1]].tolist()
+        for relation in range(3)
+        for node in range(4)
+    }
+    wanted = {(0, 1): [3, 2], (0, 3): [1], (1, 0): [2, 0], (1, 2): [1]}
+    assert {slot: neighbours for slot, neighbours in found.items() if neighbours} == wanted
+
+
+def test_a_builder_finds_the_memory_that_it_needs():
+    game, positions, (states, movers, actions, counts) = some_positions()
+    builder = GraphBuilder(game)
+    for size in (1, 3, 300, 2):
+        chosen = np.arange(size) % 3
+        graphs = builder.build(states[chosen], movers[chosen], actions[chosen], counts[chosen])
+        sizes = [len(positions[k].graph().features) for k in chosen]
+        assert graphs.ends.tolist() == np.cumsum(sizes).tolist()
+        assert len(graphs.sources) == sum(len(positions[k].graph().edges) for k in chosen)
+        assert graphs.moves.tolist() == counts[chosen].tolist()
+
+
+def test_numbers_are_rounded_up_to_few_different_ones():
+    assert [round_up(number, 5) for number in (1, 64, 65, 3000, 76_543)] == [64, 64, 128, 3072, 77_824]
+    assert len({round_up(number, 5) for number in range(70_000, 80_000)}) == 3

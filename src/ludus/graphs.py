@@ -1,14 +1,12 @@
-"""Positions as graphs, for networks whose weights fit boards of any size: one graph in Python, or batches compiled.
+"""A position as a graph, for people: nodes with features, edges of several relations, one node for each legal move.
 
-A position becomes nodes with features, edges of several relations, and one node for each legal move (see `graph` in
-ludus.rules). A graph network has one logit for each move node, and needs no dense space of actions.
+The game's function `graph` writes it (see ludus.rules). Batches for a network are made by search/neighbours.py.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -51,34 +49,3 @@ def graph_of(position: Position, player: int) -> Graph:
     with np.errstate(over="ignore"):
         generic.graph(game.rules, position.state, player, actions, len(actions), features, edges, sizes)
     return Graph(features[: sizes[0]], edges[: sizes[1]], actions)
-
-
-def build(rules, states, players, actions, counts, most, features, edges, starts):
-    """Write the graphs of up to K positions, while the largest possible graph still fits; returns the number written.
-
-    players int8 [K], actions int32 [K, R] and counts int32 [K] are as in a Batch; `most` is the upper limit of one
-    graph, (nodes, edges). Fills features float32 [N, F]; edges int32 [M, 3], with nodes numbered through all graphs;
-    and starts int32 [K + 1, 2], the first node and the first edge of each graph, then the total numbers.
-    """
-    starts[0, 0] = 0
-    starts[0, 1] = 0
-    for k in range(counts.size):
-        node, edge = starts[k, 0], starts[k, 1]
-        if node + most[0] > features.shape[0] or edge + most[1] > edges.shape[0]:
-            return k
-        sizes = starts[k + 1]
-        generic.graph(rules, states[k], players[k], actions[k], counts[k], features[node:], edges[edge:], sizes)
-        sizes[0] += node
-        sizes[1] += edge
-        for i in range(edge, sizes[1]):
-            edges[i, 1] += node
-            edges[i, 2] += node
-    return counts.size
-
-
-@cache
-def build_kernel() -> Any:
-    """`build` in machine code, for the rules of a game that is compiled."""
-    from ludus import native
-
-    return native.kernel(build)

@@ -138,17 +138,3 @@ def test_a_graph_network_judges_moves_by_their_nodes():
         found = forest.trees.nodes[forest.trees.root[i]]["value"]
         assert np.allclose(found, single.trees.nodes[single.trees.root[0]]["value"], atol=1e-5)
         assert found.sum() == pytest.approx(0.0, abs=1e-6)
-
-
-def test_a_graph_layer_takes_the_largest_neighbour_of_each_relation():
-    from ludus.nets.graph import Graphs, Layer
-
-    layer = Layer(1, 1, relations=2)
-    with torch.no_grad():
-        layer.own.weight.fill_(1.0)
-        layer.own.bias.fill_(0.0)
-        layer.others.weight.copy_(torch.tensor([[10.0, 100.0]]))
-    edges = torch.tensor([[0, 1, 0], [0, 2, 0], [1, 2, 0], [1, 0, 1]])
-    graphs = Graphs(None, edges[:, 0], edges[:, 1], edges[:, 2], None, 1, None)
-    found = layer(torch.tensor([[1.0], [2.0], [-3.0]]), graphs)
-    assert found.tolist() == [[1 + 10 * 2 - 100 * 3], [2 + 100 * 1], [-3.0]]

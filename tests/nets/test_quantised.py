@@ -124,7 +124,8 @@ def test_the_preflight_takes_what_is_faster(monkeypatch, times, chosen):
     rates = iter([100.0, 100.0 * times])
     monkeypatch.setattr(preflight, "calls_per_second", lambda work, seconds: next(rates))
     monkeypatch.setattr(preflight, "fastest_engine", lambda among: "onnx")
-    assert preflight._choose_engine(config, config.make_network(ludus.make("connect4")))[0] == chosen
+    game = ludus.make("connect4")
+    assert preflight._choose_engine(game, config, config.make_network(game))[0] == chosen
 
 
 def test_what_is_said_is_kept_and_what_has_no_convolutions_is_left_alone():
@@ -135,6 +136,8 @@ def test_what_is_said_is_kept_and_what_has_no_convolutions_is_left_alone():
         ({"network": "mlp"}, "auto"),
     ):
         config = with_settings(Config(), {"blocks": 1, "width": 8, **settings})
-        assert preflight._choose_engine(config, config.make_network(game))[0] == engine
-    with pytest.raises(BadOption, match="engine = int8 cannot run network = graph; use auto or torch"):
-        with_settings(Config(), {"network": "graph", "engine": "int8"})
+        assert preflight._choose_engine(game, config, config.make_network(game))[0] == engine
+    with pytest.raises(
+        BadOption, match="engine = onnx cannot run network = graph; use auto or cuda, native, int8, torch"
+    ):
+        with_settings(Config(), {"network": "graph", "engine": "onnx"})

@@ -8,6 +8,7 @@ import pytest
 import ludus
 from ludus.errors import BadOption, Unsuitable
 from ludus.python_games import PythonGame
+from ludus.search.batch import spread_answers
 from ludus.search.forest import Forest, Uniform
 from ludus.search.gumbel import gumbel, halving
 from ludus.search.puct import Puct
@@ -397,3 +398,16 @@ def test_a_forest_without_a_position_says_so():
     for ask in (lambda: forest.search(simulations=1), forest.roots, forest.line):
         with pytest.raises(BadOption, match="plant a position first"):
             ask()
+
+
+def test_the_answer_for_one_player_stays_within_its_row():
+    """A single output is the only player's value; there is no other player whose value would be its negative."""
+    rows, moves = 3, 4
+    policy = np.arange(rows * moves, dtype=np.float32).reshape(rows, 1, moves)
+    outputs = np.array([[0.25], [0.5], [-0.75]], np.float32)
+    logits, values = np.zeros((rows, moves), np.float32), np.full((rows + 1, 1), 9.0, np.float32)
+    actions = np.tile(np.arange(moves, dtype=np.int32), (rows, 1))
+    counts = np.full((rows, 1), moves, np.int32)
+    spread_answers(np.zeros(rows, np.int8), actions, counts, policy, outputs, logits, values[:rows])
+    assert values[:, 0].tolist() == [0.25, 0.5, -0.75, 9.0]
+    assert (logits == policy[:, 0]).all()

@@ -9,6 +9,7 @@ from ludus.errors import BadOption
 from ludus.nets.sharing import share_weights
 from ludus.runs.config import Config, with_settings
 from ludus.runs.run import Run
+from ludus.training import preflight
 from ludus.training.boards import further_games
 from ludus.training.trainer import Trainer
 from tests.training.small import SMALL
@@ -40,6 +41,18 @@ def test_every_board_is_played_and_learned_and_the_run_goes_on_bit_for_bit(tmp_p
         resumed.iterate()
     for name, weight in whole.learner.network.state_dict().items():
         assert torch.equal(weight, resumed.learner.network.state_dict()[name]), name
+
+
+def test_graph_networks_in_integers_are_calibrated_on_every_board(tmp_path, monkeypatch):
+    monkeypatch.setattr(preflight, "SECONDS", 0.1)
+    settings = {**SMALL, "network": "graph", "boards": "base=5", "engine": "int8", "rating_games": 0}
+    game, config = ludus.make("sevn", base=3), with_settings(Config(), settings)
+    measured = preflight.measure(game, config)
+    assert measured.engine == "int8"
+    assert measured.simulations > 0
+    trainer = Trainer(Run.create(tmp_path / "run", game, config))
+    assert trainer.iterate().rows > 0
+    assert len(trainer._calibration(1).ends) > 0
 
 
 def test_networks_of_two_sizes_share_their_weights(tmp_path):

@@ -2,12 +2,13 @@
 
 import numpy as np
 
-from ludus.games._bits import has
-from ludus.games._sevn_board import before, colours_led, is_corner, is_held
+from ludus.games._bits import count_bits
+from ludus.games._sevn_board import before, colours_led, corners, is_held
 
 RELATIONS = ("hidden-by", "reveals", "diagonal", "takeable", "same-colour", "to-action", "from-action")
 # Typed numbers: Numba would compile a function again for each literal that it is called with.
 HIDDEN_BY, REVEALS, DIAGONAL, TAKEABLE, SAME_COLOUR, TO_ACTION, FROM_ACTION = np.arange(7, dtype=np.int32)
+ONE = np.uint64(1)
 
 
 def graph(rules, state, player, actions, count, features, edges, sizes):
@@ -29,29 +30,59 @@ def graph(rules, state, player, actions, count, features, edges, sizes):
     sign = 1 if player == 0 else -1
     led = sign * colours_led(rules, state)
     sizes[:] = 0
-    for cell in range(base * base):
-        if has(board, cell):
+    for word in range(board.size):
+        rest = board[word]
+        while rest != 0:
+            bit = lowest_bit(rest)
+            rest ^= bit
+            cell = 64 * word + count_bits(bit - ONE)
             join_neighbours(rules, board, cell, edges, sizes)
             for colour in range(base):
-                if has(tiles[colour], cell):
+                if tiles[colour, word] & bit:
                     write_features(rules, sign * state.lead[colour], led, features[sizes[0]])
-                    for other in range(cell):
-                        if has(tiles[colour], other):
-                            join(SAME_COLOUR, SAME_COLOUR, sizes[0], before(board, other), edges, sizes)
-            if is_corner(rules, board, cell):
-                for other in range(cell):
-                    if is_corner(rules, board, other):
-                        join(TAKEABLE, TAKEABLE, sizes[0], before(board, other), edges, sizes)
+                    for earlier_word in range(word + 1):
+                        alike = up_to(tiles[colour, earlier_word], earlier_word, word, bit)
+                        join_all(SAME_COLOUR, board, alike, earlier_word, edges, sizes)
+            if corners(rules, board, word) & bit:
+                for earlier_word in range(word + 1):
+                    free = up_to(corners(rules, board, earlier_word), earlier_word, word, bit)
+                    join_all(TAKEABLE, board, free, earlier_word, edges, sizes)
             sizes[0] += 1
     for i in range(count):
         colour, subset = actions[i] >> base, actions[i]
         write_features(rules, sign * state.lead[colour], led, features[sizes[0]])
-        for cell in range(base * base):
-            if has(tiles[colour], cell):
+        for word in range(board.size):
+            rest = tiles[colour, word]
+            while rest != 0:
+                bit = lowest_bit(rest)
+                rest ^= bit
                 if subset & 1:
-                    join(FROM_ACTION, TO_ACTION, sizes[0], before(board, cell), edges, sizes)
+                    join(FROM_ACTION, TO_ACTION, sizes[0], node_of(board, word, bit), edges, sizes)
                 subset >>= 1
         sizes[0] += 1
+
+
+def lowest_bit(cells):
+    return cells & (~cells + ONE)
+
+
+def node_of(board, word, bit):
+    """The node of the tile on a cell, given by its word and bit."""
+    node = count_bits(board[word] & (bit - ONE))
+    return node + count_bits(board[0]) if word > 0 else node
+
+
+def up_to(cells, word, last_word, bit):
+    """The cells of a word that come before the cell `bit` of a later word or of the same one."""
+    return cells & (bit - ONE) if word == last_word else cells
+
+
+def join_all(relation, board, cells, word, edges, sizes):
+    """Join the next node with the tiles on these cells of a word, both ways."""
+    while cells != 0:
+        bit = lowest_bit(cells)
+        cells ^= bit
+        join(relation, relation, sizes[0], node_of(board, word, bit), edges, sizes)
 
 
 def write_features(rules, lead, led, features):

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 import torch
@@ -162,14 +162,36 @@ def rows_first(planes: torch.Tensor) -> torch.Tensor:
     return turn_planes(planes)
 
 
+Launch = tuple[GpuKernel, list[int]]
+"""A kernel, and the pointers that it is launched with."""
+
+
+class Load(Protocol):
+    """Loads a function on the GPU, which will be called once for each tree, or `total` times."""
+
+    def __call__(self, function: Any, *arguments: Any, lanes: int = LANES, total: int = 0) -> Launch: ...
+
+
+class Plan(NamedTuple):
+    """The kernels of a round, after the network has answered."""
+
+    scoring: list[Launch]
+    """Those that take the network's answer in. They are left out before the first answer."""
+    growing: list[Launch]
+    """Those that grow the trees."""
+
+
 class GpuNetwork(Protocol):
     """What a forest needs of an engine on a GPU (see engine.py)."""
 
     stream: Any
     """The CUDA stream on which trees and network run."""
 
-    def forward(self, planes: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """planes bfloat16 [V, *observation] on the GPU to policy and values there, on the current stream."""
+    def forward(self, inputs: Any) -> Any:
+        """planes bfloat16 [V, *observation] on the GPU to policy and values there, on the current stream.
+
+        A graph network takes relations.GpuGraphs, and gives the outputs of its last layer, float32 [B, nodes, outputs].
+        """
 
 
 def make_forest(
@@ -187,8 +209,11 @@ def make_forest(
     if not game.parallel:
         problem = f"the rules of {game.name} are ordinary Python"
     else:
+        from ludus.gpu.graph_forest import GraphForest
+
+        make = GpuForest if view.graph is None else GraphForest
         try:
-            return GpuForest(game, rules, evaluator, engine, view, trees=trees, nodes=nodes, seed=seed)
+            return make(game, rules, evaluator, engine, view, trees=trees, nodes=nodes, seed=seed)
         except Unsuitable as error:
             problem = str(error)
     forest = Forest(game, rules[0], trees=trees, nodes=nodes, seed=seed)
@@ -296,16 +321,33 @@ class GpuForest(Forest):
         last = np.empty(tuple(self._planes.shape), np.float32)
         planes = last.transpose(len(observation), *range(len(observation)))
         self._tensors[id(planes)] = planes, self._planes
+        self._keep_answers()
+        self._exchanged.insert(0, planes)
+
+    def _keep_answers(self) -> None:
+        """Allocate the network's output."""
         self._answers = [torch.zeros(answer.shape, device="cuda") for answer in self._evaluate()]
         self._exchanged = [
-            planes,
-            *(self._placeholder(tensor, np.empty(tuple(tensor.shape), np.float32)) for tensor in self._answers),
+            self._placeholder(tensor, np.empty(tuple(tensor.shape), np.float32)) for tensor in self._answers
         ]
 
     def _evaluate(self) -> Any:
         """The network's answers to the planes of the leaves."""
         with torch.inference_mode():
             return self.engine.forward(rows_first(self._planes))
+
+    def plan(self, load: Load, common: tuple[Any, ...]) -> Plan:
+        """The kernels of a round; `load` loads a function with its arguments, the first of which are `common`."""
+        groups, touches = self.view.groups, self.view.touches
+        if groups is None or touches is None:
+            return Plan([], [load(grow_tree, *common, *self._exchanged, lanes=GROWING_LANES)])
+        planes, parts, outputs = self._exchanged
+        total = self.buffer.actions.size
+        scratch = [self._reserve(np.empty((total, touches.cells), np.int32)) for _ in range(2)]
+        scored = self._rules, self.buffer, *scratch, touches.roles, touches.kinds, parts
+        score = load(score_leaf_move, *scored, lanes=SCORING_LANES, total=total)
+        grow = load(grow_tree_of_groups, *common, len(groups.groups), planes, outputs, lanes=GROWING_LANES)
+        return Plan([score], [grow])
 
     # --- searching ----------------------------------------------------------------------------------------------------
 
@@ -365,10 +407,6 @@ class GpuForest(Forest):
         return self._edges.copy(), self._policy.copy()
 
 
-Launch = tuple[GpuKernel, list[int]]
-"""A kernel, and the pointers that it is launched with."""
-
-
 class _Search:
     """A forest's kernels and its graph of a round, for one selection rule."""
 
@@ -377,23 +415,12 @@ class _Search:
         chip = "sm_{}{}".format(*torch.cuda.get_device_capability())
         grown, shown, budgets = forest.grown, forest.trees, forest._budgets
 
-        def load(function: Any, *arguments: Any, lanes: int = LANES, total: int = count) -> Launch:
+        def load(function: Any, *arguments: Any, lanes: int = LANES, total: int = 0) -> Launch:
             pointers = [forest._where(each) for each in [forest.failures, *arrays_in(arguments)]]
-            return GpuKernel(function, arguments, total, chip, lanes), pointers
+            return GpuKernel(function, arguments, total or count, chip, lanes), pointers
 
         self.begin = load(begin_tree, shown, grown, forest.planted, forest.wanted, budgets)
-        common = forest._rules, rule, grown, forest.buffer, budgets
-        self.score: Launch | None = None
-        if forest.view.groups is None or forest.view.touches is None:
-            self.grow = load(grow_tree, *common, *forest._exchanged, lanes=GROWING_LANES)
-        else:
-            groups, touches = forest.view.groups, forest.view.touches
-            planes, parts, outputs = forest._exchanged
-            total = forest.buffer.actions.size
-            scratch = [forest._reserve(np.empty((total, touches.cells), np.int32)) for _ in range(2)]
-            scored = forest._rules, forest.buffer, *scratch, touches.roles, touches.kinds, parts
-            self.score = load(score_leaf_move, *scored, lanes=SCORING_LANES, total=total)
-            self.grow = load(grow_tree_of_groups, *common, len(groups.groups), planes, outputs, lanes=GROWING_LANES)
+        self.plan = forest.plan(load, (forest._rules, rule, grown, forest.buffer, budgets))
         self.show = load(show_tree, rule, grown, shown, forest._edges, forest._policy)
         self.graph = torch.cuda.CUDAGraph()
         self.stream = forest.engine.stream
@@ -403,9 +430,8 @@ class _Search:
             with torch.cuda.graph(self.graph, stream=self.stream, capture_error_mode="thread_local"):
                 for mine, answer in zip(forest._answers, forest._evaluate(), strict=True):
                     mine.copy_(answer)
-                if self.score is not None:
-                    self._launch(self.score)
-                self._launch(self.grow)
+                for each in (*self.plan.scoring, *self.plan.growing):
+                    self._launch(each)
 
     def _launch(self, what: Launch) -> None:
         kernel, pointers = what
@@ -413,8 +439,8 @@ class _Search:
 
     def run(self, rounds: int) -> None:
         """Start a search of `rounds` evaluations on the engine's stream, which must be the current one, and return."""
-        self._launch(self.begin)
-        self._launch(self.grow)
+        for each in (self.begin, *self.plan.growing):
+            self._launch(each)
         for _ in range(rounds):
             self.graph.replay()
         self._launch(self.show)

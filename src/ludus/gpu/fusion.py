@@ -45,13 +45,13 @@ def fastest_fusion(network: Any, exact: Any, device: str) -> tuple[Any, list[str
             except Exception as error:  # Triton's errors may be of any kind
                 reasons.append(f"{name}: {type(error).__name__}: {str(error).strip()[:200]}")
                 continue
-            if all(map(_is_as_exact, found, plain, expected)):
+            if all(map(is_as_exact, found, plain, expected)):
                 return made, reasons
             reasons.append(f"{name}: its answers differ from those of the plain network")
     return network, reasons
 
 
-def _is_as_exact(found: torch.Tensor, plain: torch.Tensor, expected: torch.Tensor) -> bool:
+def is_as_exact(found: torch.Tensor, plain: torch.Tensor, expected: torch.Tensor) -> bool:
     """True if `found` is about as far from float32 as the plain network's answers in bfloat16.
 
     Logits that a mask hides do not count.

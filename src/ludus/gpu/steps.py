@@ -29,7 +29,7 @@ WARM_UP = 3
 
 @dataclass
 class GraphedSteps:
-    """Gradient steps of a network that is on the GPU. All samples must have the same shapes."""
+    """Gradient steps of a network that is on the GPU. The shapes of samples must not vary much: each is captured."""
 
     networks: list[Any]
     """The network, then those of further boards, which share its weights."""
@@ -48,8 +48,12 @@ class GraphedSteps:
 
     def __post_init__(self) -> None:
         self.stream = torch.cuda.Stream()
-        self.captured = [_Captured() for _ in self.networks]
-        """For each board, its step."""
+        self.captured: dict[Any, tuple[Any, torch.cuda.CUDAGraph]] = {}
+        """For each board and shape of samples, the GPU's memory for the rows of a step, and the step."""
+        self.pools: list[Any] = [None for _ in self.networks]
+        """For each board, the memory that all its steps use in turn."""
+        self.taken = [0 for _ in self.networks]
+        """For each board, the number of steps."""
         self.moved = torch.zeros((), device="cuda")
         """How far this step moves the averaged weights."""
         self.result = torch.zeros(3, device="cuda")
@@ -99,22 +103,27 @@ class GraphedSteps:
         return sums, done
 
     def _step(self, board: int, sample: Any) -> None:
-        step = self.captured[board]
-        if step.sample is None:
-            step.sample = sample.to(torch.device("cuda"))
-        for mine, theirs in zip(step.sample, sample, strict=True):
-            mine.copy_(theirs)
         self.moved.fill_(self.count_step())
-        step.taken += 1
-        if step.taken <= WARM_UP:
-            self._compute(board, step.sample)
+        self.taken[board] += 1
+        if self.taken[board] <= WARM_UP:
+            self._compute(board, sample.to(torch.device("cuda")))
             return
-        if step.graph is None:
-            graph = torch.cuda.CUDAGraph()
-            with CAPTURING, torch.cuda.graph(graph, stream=self.stream, capture_error_mode="thread_local"):
-                self._compute(board, step.sample)
-            step.graph = graph
-        step.graph.replay()
+        key = board, *(each.shape for each in sample)
+        if key not in self.captured:
+            self.captured[key] = self._capture(board, sample.to(torch.device("cuda")))
+        there, graph = self.captured[key]
+        for mine, theirs in zip(there, sample, strict=True):
+            mine.copy_(theirs)
+        graph.replay()
+
+    def _capture(self, board: int, sample: Any) -> tuple[Any, torch.cuda.CUDAGraph]:
+        """A step on samples with the shapes of this one, which is in the GPU's memory, as a graph."""
+        graph = torch.cuda.CUDAGraph()
+        options: Any = {"stream": self.stream, "pool": self.pools[board], "capture_error_mode": "thread_local"}
+        with CAPTURING, torch.cuda.graph(graph, **options):
+            self._compute(board, sample)
+        self.pools[board] = graph.pool()
+        return sample, graph
 
     def _compute(self, board: int, sample: Any) -> None:
         network = self.networks[board]
@@ -129,13 +138,3 @@ class GraphedSteps:
         self.optimiser.step()
         self.average(self.moved)
         self.result.copy_(torch.stack([policy.detach(), value.detach(), norm.detach()]))
-
-
-@dataclass
-class _Captured:
-    """The steps on the rows of one board."""
-
-    sample: Any = None
-    """The GPU's memory for the rows of each step."""
-    graph: torch.cuda.CUDAGraph | None = None
-    taken: int = 0

@@ -13,7 +13,7 @@ import numpy as np
 
 from ludus.machine import has_fast_int8
 from ludus.native import kernel
-from ludus.nets.engines import make_engine
+from ludus.nets.engines import FLOAT32_ON_CPU
 from ludus.nets.evaluator import NetworkEvaluator, make_evaluator
 from ludus.nets.families import family_of
 from ludus.rng import generators
@@ -32,11 +32,16 @@ MOST_PLIES = 60
 def make_playing_evaluator(game: Game, network: Any, engine: str = "auto") -> NetworkEvaluator:
     """An evaluator on the engine of this name; `auto`: a GPU, integers if this CPU is fast with them, or float32."""
     family = family_of(network)
-    if engine == "auto" and family.choose_engine(engine) == "onnx" and "int8" in family.engines and has_fast_int8():
+    if (
+        engine == "auto"
+        and family.choose_engine(engine) in FLOAT32_ON_CPU
+        and "int8" in family.engines
+        and has_fast_int8()
+    ):
         engine = "int8"
     if engine != "int8":
         return make_evaluator(game, network, engine)
-    evaluator = family.make_evaluator(game, make_engine(family.choose_engine(engine)))
+    evaluator = family.make_evaluator(game, family.make_engine(engine))
     evaluator.load(network, evaluator.see(*sample_positions(game)))
     return evaluator
 

@@ -4,7 +4,8 @@
 | --- | --- |
 | `cuda` | PyTorch on an NVIDIA GPU, in bfloat16 (see gpu/engine.py) |
 | `onnx` | ONNX Runtime on the CPU: the fastest there in float32 (see docs/methods.md) |
-| `int8` | ONNX Runtime with convolutions quantised to 8-bit integers, for searches (see quantised.py) |
+| `int8` | 8-bit integers on the CPU, for searches: ONNX Runtime with convolutions quantised (see quantised.py) |
+| `native` | compiled loops on the CPU, for graph networks (see graph_engine.py; in integers: graph_quantised.py) |
 | `torch` | PyTorch on the CPU: always available |
 """
 
@@ -48,12 +49,14 @@ class Engine(Protocol):
     def load(self, network: Any, calibration: Any = None) -> None:
         """Take over the weights of a network as they are now.
 
-        `calibration` holds planes [n, *observation] of usual positions, for engines that quantise; others ignore it.
+        `calibration` holds inputs of `run` for usual positions, for engines that quantise; others ignore it.
         """
 
     def run(self, inputs: Any) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-        """planes [K, *observation] to policy [K, heads, actions] and values [K, outputs]; a graph network's engine
-        takes Graphs instead (see graph.py)."""
+        """planes [K, *observation] to policy [K, heads, actions] and values [K, outputs].
+
+        A graph network's engine takes Graphs of arrays instead (see graph_batches.py), and its policy is [nodes].
+        """
 
     def share(self) -> Engine:
         """An engine for another thread with the same weights, also after the next `load` of this one."""
@@ -139,7 +142,7 @@ class OnnxEngine(CpuEngine):
 
 
 class TorchEngine(CpuEngine):
-    """PyTorch in eager mode, on the CPU. Runs every network: planes as an array, graphs as Graphs."""
+    """PyTorch in eager mode, on the CPU. Runs every network: planes as an array, graphs as Graphs of arrays."""
 
     def __init__(self) -> None:
         self.network: Any = None
@@ -150,8 +153,10 @@ class TorchEngine(CpuEngine):
     def run(self, inputs: Any) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
         import torch
 
+        is_array = isinstance(inputs, np.ndarray)
+        given = torch.from_numpy(inputs) if is_array else type(inputs)(*map(torch.from_numpy, inputs))
         with torch.inference_mode():
-            policy, values = self.network(torch.from_numpy(inputs) if isinstance(inputs, np.ndarray) else inputs)
+            policy, values = self.network(given)
         return policy.numpy(), values.numpy()
 
 
@@ -165,6 +170,13 @@ class EngineKind:
     """The reason why this machine cannot run it, or an empty text."""
     quantises: bool = False
     """True if it needs calibration and loses some accuracy: it is for searches (see calibrating.py)."""
+
+    def start(self, name: str, threads: int = 1) -> Engine:
+        """A new engine of this kind, which users call `name`; Unsuitable if this machine cannot run it."""
+        problem = self.why_not()
+        if problem:
+            raise Unsuitable(f"the engine {name} {problem}")
+        return self.make(threads)
 
 
 def has_onnx() -> bool:
@@ -184,6 +196,12 @@ def _make_int8(threads: int) -> Engine:
     return Int8Engine(threads)
 
 
+def _make_native(threads: int) -> Engine:
+    from ludus.nets.graph_engine import NativeEngine
+
+    return NativeEngine()
+
+
 def _no_gpu() -> str:
     return "" if gpu.is_usable() else "needs an NVIDIA GPU that PyTorch can use; this machine shows none"
 
@@ -196,10 +214,13 @@ ENGINES = {
     "cuda": EngineKind(_make_cuda, _no_gpu),
     "onnx": EngineKind(OnnxEngine, _no_onnx),
     "int8": EngineKind(_make_int8, _no_onnx, quantises=True),
+    "native": EngineKind(_make_native, lambda: ""),
     "torch": EngineKind(lambda threads: TorchEngine(), lambda: ""),
 }
 """All engines by name. `auto` is the first that does not quantise, runs the network, and works on this machine."""
 ENGINE_NAMES = ("auto", *ENGINES)
+FLOAT32_ON_CPU = ("onnx", "native")
+"""The engines in place of which searches use int8, where that is faster."""
 EXACT_ENGINE_NAMES = ("auto", *(name for name, kind in ENGINES.items() if not kind.quantises))
 """The engines that do not round: for the network alone."""
 
@@ -214,18 +235,20 @@ def make_engine(name: str = "auto", network: Any = None, threads: int = 1) -> En
     if name not in ENGINE_NAMES:
         raise BadOption(f"no engine is called {name!r}; there are {', '.join(ENGINE_NAMES)}")
     name = fastest_engine() if name == "auto" else name
-    problem = ENGINES[name].why_not()
-    if problem:
-        raise Unsuitable(f"the engine {name} {problem}")
-    engine = ENGINES[name].make(threads)
+    engine = ENGINES[name].start(name, threads)
     if network is not None:
         load_checked(engine, network)
     return engine
 
 
-def load_checked(engine: Engine, network: Any, calibration: Any = None) -> None:
-    """Load a network over planes. The first time in a process, compare the engine's answers with PyTorch's."""
+def load_checked(
+    engine: Engine, network: Any, calibration: Any = None, make_inputs: Callable[[], Any] | None = None
+) -> None:
+    """Load a network. The first time in a process, compare the engine's answers with PyTorch's.
+
+    `make_inputs` makes inputs of `run` to compare them on; by default, random planes.
+    """
     from ludus.nets.checking import check_engine
 
     engine.load(network, calibration)
-    check_engine(engine, network, calibration)
+    check_engine(engine, network, calibration, make_inputs)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ludus.native import kernel
-from ludus.nets.engines import WHOLE, load_checked, make_engine
+from ludus.nets.engines import WHOLE, load_checked
 from ludus.nets.families import family_of
 from ludus.rules import observe
 from ludus.search.batch import View, spread_answers
@@ -135,6 +135,6 @@ def calls_per_second(work: Callable[[], Any], seconds: float) -> float:
 def make_evaluator(game: Game, network: Any, engine: str = "auto") -> NetworkEvaluator:
     """An evaluator for a network, on a new engine of this name."""
     family = family_of(network)
-    evaluator = family.make_evaluator(game, make_engine(family.choose_engine(engine)))
+    evaluator = family.make_evaluator(game, family.make_engine(engine))
     evaluator.load(network)
     return evaluator

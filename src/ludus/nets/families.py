@@ -8,12 +8,12 @@ Modules that need PyTorch are imported when they are used: settings are checked 
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ludus.errors import BadOption
-from ludus.nets.engines import fastest_engine
+from ludus.nets.engines import ENGINES, EngineKind, fastest_engine
 
 if TYPE_CHECKING:
     from ludus.game import Game
@@ -52,6 +52,8 @@ class Family:
     """Makes what evaluates positions by a network that an engine runs."""
     engines: tuple[str, ...]
     """The engines that can run the network."""
+    own_engines: Mapping[str, EngineKind] = field(default_factory=dict)
+    """Those of them that are not as in engines.ENGINES."""
     settings: frozenset[str] = frozenset()
     """Those of SPECIAL_SETTINGS that apply."""
     conflicts: tuple[tuple[str, str, str], ...] = ()
@@ -78,6 +80,11 @@ class Family:
         if name not in self.engines:
             raise BadOption(f"engine = {name} cannot run network = {self.name}; use auto or {', '.join(self.engines)}")
         return name
+
+    def make_engine(self, name: str = "auto") -> Engine:
+        """A new engine by its name (see choose_engine)."""
+        name = self.choose_engine(name)
+        return self.own_engines.get(name, ENGINES[name]).start(name)
 
     def check_settings(self, settings: Any) -> None:
         """Raise BadOption if a setting that does not apply is set; `settings` has the fields of runs.config.Config."""
@@ -289,7 +296,24 @@ def _make_graph_sampler(game: Game, targets: Targets, outputs: int) -> Sampler:
 def _make_graph_evaluator(game: Game, engine: Engine) -> NetworkEvaluator:
     from ludus.nets.graph_evaluator import GraphEvaluator
 
-    return GraphEvaluator(game, engine)
+    if engine.precision != "bfloat16":
+        return GraphEvaluator(game, engine)
+    from ludus.nets.graph_trial import why_not
+
+    problem = why_not(game.spec)
+    return GraphEvaluator(game, ENGINES["native"].start("native") if problem else engine, problem)
+
+
+def _make_graph_cuda_engine(threads: int) -> Engine:
+    from ludus.gpu.graph_engine import GraphCudaEngine
+
+    return GraphCudaEngine()
+
+
+def _make_int8_graph_engine(threads: int) -> Engine:
+    from ludus.nets.graph_quantised import Int8GraphEngine
+
+    return Int8GraphEngine()
 
 
 def _needs_graph(game: Game) -> str:
@@ -307,7 +331,11 @@ register(
         why_not=_needs_graph,
         make_sampler=_make_graph_sampler,
         make_evaluator=_make_graph_evaluator,
-        engines=("torch",),
+        engines=("cuda", "native", "int8", "torch"),
+        own_engines={
+            "cuda": EngineKind(_make_graph_cuda_engine, ENGINES["cuda"].why_not),
+            "int8": EngineKind(_make_int8_graph_engine, lambda: "", quantises=True),
+        },
         fits_all_sizes=True,
         suggest=lambda game: {} if game.graph else None,
     )

@@ -2,39 +2,28 @@
 
 Each layer takes, for every node and every relation, the maximum over the neighbours in that relation. It has a weight
 matrix for each relation and one for the node itself. The value is the mean of one output over all nodes; the policy is
-another output of the nodes that are moves (see ludus.graphs).
+another output of the nodes that are moves (see search/neighbours.py).
 """
 
 from __future__ import annotations
 
+import copy
 import itertools
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
 from torch import nn
 
-from ludus.graphs import build_kernel, shape_of
+from ludus.nets.graph_batches import Graphs
 from ludus.nets.network import Sizes
+from ludus.nets.relations import Relate, slots_of
 
 if TYPE_CHECKING:
-    from ludus.game import Game
+    from numpy.typing import NDArray
 
-
-class Graphs(NamedTuple):
-    """A batch of K graphs with N nodes and M edges in all."""
-
-    features: Any  # float32 [N, F]
-    relations: Any  # int64 [M]
-    sources: Any  # int64 [M]
-    targets: Any  # int64 [M]
-    owners: Any  # int64 [N]: the graph of each node
-    graphs: Any  # int: K
-    moves: Any  # int64 [sum of legal moves]: the nodes of the moves, graph after graph
-
-    def to(self, device: torch.device) -> Graphs:
-        """The same graphs in a device's memory."""
-        return Graphs(*(each.to(device) if isinstance(each, torch.Tensor) else each for each in self))
+    Relating = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
 
 
 class Layer(nn.Module):
@@ -42,23 +31,49 @@ class Layer(nn.Module):
 
     def __init__(self, inputs: int, outputs: int, relations: int):
         super().__init__()
-        self.relations = relations
         self.own = nn.Linear(inputs, outputs)
         self.others = nn.Linear(relations * inputs, outputs, bias=False)
 
-    def forward(self, x: torch.Tensor, graphs: Graphs) -> torch.Tensor:
-        nodes, width = x.shape
-        gathered = x.new_full((nodes * self.relations, width), -torch.inf)
-        slots = (graphs.targets * self.relations + graphs.relations)[:, None].expand(-1, width)
-        gathered = gathered.scatter_reduce(0, slots, x[graphs.sources], "amax")
-        gathered = gathered.masked_fill(gathered == -torch.inf, 0.0)  # no neighbour in this relation
-        return self.own(x) + self.others(gathered.reshape(nodes, self.relations * width))
+    def forward(self, x: torch.Tensor, relate: Relating) -> torch.Tensor:
+        """x [N, inputs] to [N, outputs]; `relate` as by `relating`."""
+        return self.own(x) + relate(x, self.others.weight)
+
+
+def relating(graphs: Graphs) -> Relating:
+    """A function of x [N, C] and weight [H, R * C]: the sum over relations r of weight_r @ (maximum over neighbours).
+
+    Of a node without neighbours in a relation, the maximum is 0.
+    """
+    if graphs.features.is_cuda:
+        from ludus.gpu.relations import relating as on_gpu
+
+        return on_gpu(graphs.starts, graphs.sources)
+    slots = slots_of(graphs.starts.numpy(), graphs.sources.numpy())
+
+    def relate(x: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
+        with torch.autocast("cpu", enabled=False):  # the compiled loops are for float32
+            return Relate.apply(x.float(), weight, slots)
+
+    return relate
+
+
+def pooled(outputs: torch.Tensor, ends: torch.Tensor) -> torch.Tensor:
+    """The values [K, outputs] of graphs: tanh of the mean over their nodes, outputs [N, outputs], ends int32 [K]."""
+    count = len(ends)
+    nodes = torch.arange(len(outputs), dtype=torch.int32, device=ends.device)
+    owners = torch.searchsorted(ends, nodes, right=True)
+    sums = outputs.new_zeros(count + 1, outputs.shape[1], dtype=torch.float32).index_add(0, owners, outputs.float())
+    sizes = torch.diff(ends, prepend=ends.new_zeros(1)).clamp(min=1)
+    return torch.tanh(sums[:count] / sizes[:, None])
 
 
 class GraphNetwork(nn.Module):
     """`blocks` layers: two of `width`, two of half of it, then halving each time; the last gives policy and values."""
 
     family = "graph"
+    quantisable = True
+    tolerance = 0.1
+    """As that of Network (see network.py)."""
 
     def __init__(self, sizes: Sizes, blocks: int, width: int):
         super().__init__()
@@ -70,56 +85,21 @@ class GraphNetwork(nn.Module):
         self.last = Layer(widths[-1], 1 + sizes.outputs, relations)
 
     def forward(self, graphs: Graphs) -> tuple[torch.Tensor, torch.Tensor]:
-        """Logits [sum of legal moves], move after move, and values [K, outputs]."""
+        """A policy [N], the logits of the nodes that are moves, and values [K, outputs]."""
+        relate = relating(graphs)
         x = graphs.features
         for layer in self.layers:
-            x = torch.relu(layer(x, graphs))
-        x = self.last(x, graphs)
-        sums = x.new_zeros(graphs.graphs, x.shape[1]).index_add(0, graphs.owners, x)
-        sizes = torch.bincount(graphs.owners, minlength=graphs.graphs).clamp(min=1)
-        values = torch.tanh(sums / sizes[:, None])[:, 1:]
-        return x[graphs.moves, 0], values
+            x = torch.relu(layer(x, relate))
+        x = self.last(x, relate)
+        return x[:, 0], pooled(x[:, 1:], graphs.ends)
 
+    def to_logits(self, policy: NDArray[np.float32], inputs: Graphs) -> NDArray[np.float32]:
+        """The policy that an engine answers graphs with as logits [K, moves], minus infinity where there is no move."""
+        logits = np.full((len(inputs.ends), max(1, inputs.moves.max())), -np.inf, np.float32)
+        for row, end, count in zip(logits, inputs.ends, inputs.moves, strict=True):
+            row[:count] = policy[end - count : end]
+        return logits
 
-class GraphBuilder:
-    """Turns positions into a batch of graphs, in arrays that grow when needed."""
-
-    def __init__(self, game: Game):
-        self.game = game.compile()
-        self.shape = shape_of(game)
-        self.features = np.zeros((0, self.shape.features), np.float32)
-        self.edges = np.zeros((0, 3), np.int32)
-
-    def build(self, states: Any, players: Any, actions: Any, counts: Any) -> Graphs:
-        """The graphs of K positions: players int8 [K], actions int32 [K, R] and counts int32 [K], as in a batch."""
-        count = len(counts)
-        starts = np.zeros((count + 1, 2), np.int32)
-        most = (self.shape.nodes, self.shape.edges)
-        kernel = build_kernel()
-        while True:
-            arrays = (states, players, actions, counts, most, self.features, self.edges, starts)
-            fitted = kernel(self.game.rules, *arrays)
-            if fitted == count:
-                break
-            self._grow(starts[fitted], count, fitted)
-        nodes, edges = starts[-1].tolist()
-        ends = starts[1:, 0].astype(np.int64)
-        legal = counts.astype(np.int64)
-        first = np.repeat(ends - legal - (np.cumsum(legal) - legal), legal)
-        arrows = torch.from_numpy(self.edges[:edges].astype(np.int64))
-        return Graphs(
-            features=torch.from_numpy(self.features[:nodes].copy()),
-            relations=arrows[:, 0],
-            sources=arrows[:, 1],
-            targets=arrows[:, 2],
-            owners=torch.from_numpy(np.repeat(np.arange(count), np.diff(starts[:, 0]))),
-            graphs=count,
-            moves=torch.from_numpy(first + np.arange(legal.sum())),
-        )
-
-    def _grow(self, used: np.ndarray, count: int, fitted: int) -> None:
-        """Make the arrays large enough for all positions, estimated from those that fitted, and for one more graph."""
-        for name, taken, most in (("features", used[0], self.shape.nodes), ("edges", used[1], self.shape.edges)):
-            old = getattr(self, name)
-            needed = int(taken * count / max(1, fitted)) + most + 1
-            setattr(self, name, np.zeros((max(needed, len(old) * 5 // 4), old.shape[1]), old.dtype))
+    def folded(self) -> GraphNetwork:
+        """A copy for inference."""
+        return copy.deepcopy(self).eval()

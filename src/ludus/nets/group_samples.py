@@ -35,6 +35,10 @@ class GroupSample(NamedTuple):
         """The same sample in a device's memory."""
         return GroupSample(*(each.to(device) for each in self))
 
+    def inputs(self) -> Any:
+        """What an engine runs the network on."""
+        return self.planes.numpy()
+
 
 @part
 def move_to_front(policy, actions, count, most):

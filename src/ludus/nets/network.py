@@ -101,6 +101,8 @@ class Network(nn.Module):
     """The class of the modules that pool over a board; a GPU joins them with their neighbours (see gpu/fusion.py)."""
     mixing: ClassVar[type[nn.Module] | tuple[()]] = ()
     """The class of the modules that pool over groups of cells, which a GPU runs as one kernel each; () for none."""
+    tolerance: ClassVar[float] = 0.1
+    """Largest `mean_difference` (see checking.py) of an engine that rounds, such as one in 8-bit integers."""
     trunk: nn.Module
     policy: nn.Module
     value: nn.Module
@@ -123,8 +125,13 @@ class Network(nn.Module):
         auxiliary = None if self.further is None else self._split(self.further(x), self.sizes.auxiliary)
         return self._split(self.policy(x), self.sizes.heads), torch.tanh(self.value(x)), auxiliary
 
-    def to_logits(self, policy: NDArray[np.float32]) -> NDArray[np.float32]:
-        """The policy that an engine answers with as logits of moves [..., moves], to compare engines by."""
+    @property
+    def quantisable(self) -> bool:
+        """True if the engine int8 runs it in integers: it has convolutions."""
+        return any(isinstance(module, nn.Conv2d) for module in self.modules())
+
+    def to_logits(self, policy: NDArray[np.float32], inputs: Any) -> NDArray[np.float32]:
+        """The policy that an engine answers `inputs` with as logits of moves [..., moves], to compare engines by."""
         return policy
 
     def folded(self) -> Network:

@@ -14,16 +14,9 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
-from ludus.nets.checking import WORST, mean_difference
+from ludus.nets.checking import mean_difference
 from ludus.nets.engines import OnnxEngine
 from ludus.nets.onnx import write_onnx
-
-
-def can_quantise(network: Any) -> bool:
-    """True if the network has convolutions."""
-    from torch import nn
-
-    return any(isinstance(module, nn.Conv2d) for module in network.modules())
 
 
 class Int8Engine(OnnxEngine):
@@ -52,7 +45,9 @@ class Int8Engine(OnnxEngine):
             return
         exact, exact_answers = self.session, self.run(calibration)
         self.session = self.make_session(quantiser.apply(calibration, self))
-        self.quantised = mean_difference(network, exact_answers, self.run(calibration)) <= WORST
+        self.quantised = (
+            mean_difference(network, calibration, exact_answers, self.run(calibration)) <= network.tolerance
+        )
         if not self.quantised:
             self.session = exact
 

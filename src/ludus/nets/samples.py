@@ -31,11 +31,17 @@ class Sampler(Protocol):
 
     game: Game
     """The game by whose rules positions are seen."""
-    fixed_shape: bool
-    """True if all samples of the same number of rows have the same shapes."""
+
+    @property
+    def fixed_shape(self) -> bool:
+        """True if samples of the same number of rows have the same shape, or one of few, so that steps can be captured
+        for a GPU."""
 
     def draw(self, rows: Rows, count: int, rng: np.random.Generator) -> Any:
-        """`count` random rows as tensors in the CPU's memory; `.to(device)` copies them to another."""
+        """`count` random rows as tensors in the CPU's memory.
+
+        `.to(device)` copies them to another, and `.inputs()` is what an engine runs the network on.
+        """
 
     def loss(self, network: Any, sample: Any) -> tuple[Any, Any]:
         """The policy loss and the value loss, each summed over the rows of a sample that is on the network's device."""
@@ -54,6 +60,10 @@ class Sample(NamedTuple):
     def to(self, device: torch.device) -> Sample:
         """The same sample in a device's memory."""
         return Sample(*(each.to(device) for each in self))
+
+    def inputs(self) -> Any:
+        """What an engine runs the network on."""
+        return self.planes.numpy()
 
 
 @part

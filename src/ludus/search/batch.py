@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ludus.game import Game, GroupShape, TouchShape
+from ludus.game import Game, GraphShape, GroupShape, TouchShape
 from ludus.native import bundle, kernel, part
 from ludus.rules import EVERYONE
 
@@ -34,6 +34,8 @@ class View(NamedTuple):
     """If set, the observations are made by `groups` of the rules, else by `observe`."""
     touches: TouchShape | None = None
     """Set together with `groups`: the answer is spread by what moves touch (see touching.py), else by action ids."""
+    graph: GraphShape | None = None
+    """If set, a position is seen as a graph, and the answer is spread by its nodes (see neighbours.py)."""
 
 
 @bundle
@@ -99,10 +101,10 @@ def rows_apart(rows: int, columns: int, dtype: Any) -> np.ndarray:
 
 @part
 def spread_values(observer, outputs, values, k):
-    """Write outputs float32 [K, outputs] of position k into its values: one is the observer's, its negative the other
-    player's; several are the values of all players, beginning with the observer."""
+    """Write outputs float32 [K, outputs] of position k into its values: one is the observer's, and its negative the
+    other player's, if there is one; several are the values of all players, beginning with the observer."""
     players = values.shape[1]
-    if outputs.shape[1] == 1:
+    if players == 2 and outputs.shape[1] == 1:
         values[k, observer] = outputs[k, 0]
         values[k, 1 - observer] = -outputs[k, 0]
     else:

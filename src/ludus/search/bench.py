@@ -39,10 +39,10 @@ def measure(game: Game, seconds: float = 1.2) -> Iterator[Figure]:
     start = game.start()
     threads = cpu_count()
     yield playouts(game, start, seconds)
-    yield uct(game, start, seconds)
-    yield trees(game, start, seconds, 1)
-    if threads > 1:
-        yield trees(game, start, seconds, threads)
+    for count in sorted({1, threads}):
+        yield uct(game, start, seconds, count)
+    for count in sorted({1, threads}):
+        yield trees(game, start, seconds, count)
     yield positions(start, seconds)
 
 
@@ -60,15 +60,16 @@ def playouts(game: Game, start: Position, seconds: float) -> Figure:
     return Figure("random playouts", rate, "playouts/s", "games of random moves from the start, one thread")
 
 
-def uct(game: Game, start: Position, seconds: float) -> Figure:
-    forest = Forest(game, memory=1 << 28)
+def uct(game: Game, start: Position, seconds: float, threads: int) -> Figure:
+    forest = Forest(game, memory=1 << 28, threads=threads)
 
     def run(count: int) -> int:
         forest.plant(start)
         return forest.search(simulations=count)
 
     rate = rate_of(run, seconds, most=100_000)
-    return Figure("uct", rate, "simulations/s", "tree search with random playouts, one tree, one thread")
+    meaning = f"tree search with random playouts, one tree, {'one thread' if threads == 1 else f'{threads} threads'}"
+    return Figure("uct", rate, "simulations/s", meaning)
 
 
 def trees(game: Game, start: Position, seconds: float, threads: int) -> Figure:

@@ -259,10 +259,7 @@ class Forest:
         """Run playouts in portions of some milliseconds: between them the clock is read and progress is reported."""
         portion, before, done = 16, -1, 0
         has_parcels = len(self.parcels.log) > 0
-        self.parcels.state[parcels.ALLOWED] = not has_special_root(self.rule)
-        arguments = (self.game.rules, self.rule, self.lanes, self.parcels, budgets)
-        own = [(buffer,) for buffer in self.buffers]
-        with Team(playouts.run_portion, arguments, len(self.lanes.root), self.threads, own) as team:
+        with self._playing_team(has_parcels, budgets) as team:
             try:
                 while not clock.is_over(done) and done != before:
                     began = time.perf_counter()
@@ -271,11 +268,21 @@ class Forest:
                     self.game.raise_pending()
                     before, done = done, int(self.trees.done.sum())
                     ran = max(1, done - before) if has_parcels else portion
-                    helped = has_parcels and self.threads > 1
-                    portion = clock.next_portion(ran, time.perf_counter() - began, often=helped)
+                    portion = clock.next_portion(ran, time.perf_counter() - began, often=has_parcels)
             finally:
-                if len(self.trees.root) == 1:
+                if has_parcels:
                     parcels.end_early(self.lanes, self.parcels)
+
+    def _playing_team(self, has_parcels: bool, budgets: np.ndarray) -> Team:
+        """The threads that run playouts."""
+        if not has_parcels:
+            scratch = [(buffer, np.zeros(self.game.players)) for buffer in self.buffers]
+            arguments = (self.game.rules, self.rule, self.trees, budgets)
+            return Team(playouts.run_portion, arguments, len(self.trees.root), self.threads, scratch)
+        self.parcels.state[parcels.ALLOWED] = not has_special_root(self.rule)
+        everything = (self.game.rules, self.rule, self.lanes, self.parcels, budgets)
+        own = [(buffer,) for buffer in self.buffers]
+        return Team(playouts.run_parcels, everything, len(self.lanes.root), self.threads, own)
 
     def _team(self, kernel: Any, budgets: np.ndarray) -> Team:
         arguments = (self.game.rules, self.rule, self.trees, self.buffer, budgets)

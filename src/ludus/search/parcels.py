@@ -132,13 +132,6 @@ def begin_slice(rule, trees, parcels, budget, portion, threads):
 
 
 @part
-def begin_portion(trees, parcels, budgets, portion):
-    """Set the simulations that each tree shall run next, in a forest without parcels: up to `portion`."""
-    for tree in range(trees.root.size):
-        parcels.slice[tree] = min(portion, budgets[tree] - trees.done[tree])
-
-
-@part
 def left(trees, parcels, lane):
     """The simulations that a lane has still to run."""
     return 0 if trees.nodes[trees.root[lane]].solved else parcels.goal[lane] - trees.done[lane]

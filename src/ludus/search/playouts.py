@@ -3,7 +3,7 @@
 from ludus.native import intensive_kernel, part
 from ludus.native.atomics import atomic_load
 from ludus.search.descend import KNOWN, descend
-from ludus.search.parcels import begin_portion, begin_slice, end_slice
+from ludus.search.parcels import begin_slice, end_slice
 from ludus.search.random_play import play_out
 from ludus.search.team import PORTION, hand_in, may_leave, next_piece, open_round
 from ludus.search.tree import NOTHING, back_up, prove
@@ -32,42 +32,55 @@ def simulate(rules, rule, trees, tree, buffer, sums, simulations):
 
 
 @intensive_kernel
-def run_portion(rules, rule, trees, parcels, budgets, buffer, words, thread, threads, opening):
-    """Work on the rounds of a team as one of its threads: up to `portion` playouts in each tree, or in all parcels.
+def run_portion(rules, rule, trees, budgets, buffer, sums, words, thread, threads, opening):
+    """Work on the rounds of a team as one of its threads: up to `portion` playouts in each tree.
 
-    budgets int32 [B]: simulations of the whole search. buffer: this thread's own, of which the first row is scratch.
-    Returns True if the thread may leave, False if it has waited in vain (see team.py).
+    budgets int32 [B]: simulations of the whole search. buffer, sums float64 [P]: this thread's own, as scratch. Returns
+    True if the thread may leave, False if it has waited in vain (see team.py).
+    """
+    count = trees.root.size
+    if opening:
+        open_round(words, threads, count)
+    first, last = next_piece(words, thread, threads, count, 1)
+    while first < last:
+        portion = atomic_load(words, PORTION)
+        for tree in range(first, last):
+            simulate(rules, rule, trees, tree, buffer, sums, min(portion, budgets[tree] - trees.done[tree]))
+        hand_in(words, first, last)
+        first, last = next_piece(words, thread, threads, count, 1)
+    return may_leave(words, thread, count)
+
+
+@intensive_kernel
+def run_parcels(rules, rule, trees, parcels, budgets, buffer, words, thread, threads, opening):
+    """Work on the rounds of a team as one of its threads: `portion` playouts in the parcels of one tree.
+
+    A call may have several rounds of parcels; thread 0 begins and ends them. Arguments and result as in `run_portion`.
     """
     lanes = trees.root.size
-    has_parcels = parcels.log.size > 0
-    shares = 1 if has_parcels else threads
     portion = atomic_load(words, PORTION)
     attempts = 0
     opens = opening
     while True:
         if opens:
-            if has_parcels:
-                given = begin_slice(rule, trees, parcels, budgets[0], portion, threads)
-                if given == NOTHING:
-                    return True
-                portion -= max(1, given)
-            else:
-                begin_portion(trees, parcels, budgets, portion)
-                portion = 0
-            open_round(words, shares, lanes)
-        first, last = next_piece(words, thread, shares, lanes, 1)
-        for tree in range(first, last):
-            simulate(rules, rule, trees, tree, buffer, parcels.sums[tree], parcels.slice[tree])
+            given = begin_slice(rule, trees, parcels, budgets[0], portion, threads)
+            if given == NOTHING:
+                return True
+            portion -= max(1, given)
+            open_round(words, 1, lanes)
+        first, last = next_piece(words, thread, 1, lanes, 1)
+        for lane in range(first, last):
+            simulate(rules, rule, trees, lane, buffer, parcels.sums[lane], parcels.slice[lane])
         opens = False
         if first < last:
             hand_in(words, first, last)
             attempts = 0
-        elif has_parcels and thread == 0 and may_leave(words, thread, lanes):
+        elif thread == 0 and may_leave(words, thread, lanes):
             end_slice(trees, parcels)
             if not opening or portion <= 0:
                 return True
             opens = True
         else:
             attempts += 1
-            if thread == 0 or attempts == ATTEMPTS or not has_parcels or may_leave(words, thread, lanes):
+            if thread == 0 or attempts == ATTEMPTS or may_leave(words, thread, lanes):
                 return may_leave(words, thread, lanes)

@@ -14,7 +14,7 @@ import torch
 from ludus.errors import BadOption
 from ludus.grading.positions import read_positions
 from ludus.machine import cpu_count, has_fast_int8, memory_size
-from ludus.nets.engines import fastest_engine
+from ludus.nets.engines import FLOAT32_ON_CPU, fastest_engine
 from ludus.nets.families import FAMILIES, SMALL_BOARD, suggest_settings
 from ludus.rng import generator
 from ludus.training.boards import further_games
@@ -173,13 +173,12 @@ def mean_plies(game: Game, games: int = 64) -> float:
 
 def usual_engine(config: Config, network: Any) -> str:
     """The engine of self-play where nothing is measured: int8 on CPUs that are known to be fast with it."""
-    from ludus.nets.quantised import can_quantise
-
     if config.engine != "auto":
         return config.engine
     engines = FAMILIES[config.network].engines
     fastest = fastest_engine(engines)
-    return "int8" if fastest == "onnx" and "int8" in engines and has_fast_int8() and can_quantise(network) else fastest
+    in_integers = fastest in FLOAT32_ON_CPU and "int8" in engines and has_fast_int8() and network.quantisable
+    return "int8" if in_integers else fastest
 
 
 def usual_learner_threads(game: Game, config: Config, network: Any) -> int:

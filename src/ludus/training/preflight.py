@@ -13,8 +13,8 @@ import numpy as np
 
 from ludus.errors import BadOption
 from ludus.machine import cpu_count, memory_size, peak_memory
-from ludus.nets.checking import random_planes
-from ludus.nets.engines import fastest_engine, make_engine
+from ludus.nets.calibrating import sample_positions
+from ludus.nets.engines import FLOAT32_ON_CPU, fastest_engine
 from ludus.nets.evaluator import calls_per_second
 from ludus.nets.families import FAMILIES
 from ludus.nets.rows import Rows, join
@@ -135,7 +135,7 @@ def measure(game: Game, config: Config, progress: Progress | None = None, stop: 
         stage += 1
 
     begin("engines")
-    engine, calibration = _choose_engine(config, network)
+    engine, calibration = _choose_engine(game, config, network)
     config = dataclasses.replace(config, engine=engine)
     best: _Candidate | None = None
     for games in tried:
@@ -148,8 +148,8 @@ def measure(game: Game, config: Config, progress: Progress | None = None, stop: 
     speeds, tree_bytes = [best.simulations], selfplay.bytes
     for each in further:
         begin(f"self-play of {each!r}")
-        planes = None if calibration is None else random_planes(config.make_network(each).sizes, 64)
-        other = _measure_selfplay(each, config, config.make_network(each), selfplay.games, planes, stop)
+        inputs = None if calibration is None else _usual_inputs(each, config)
+        other = _measure_selfplay(each, config, config.make_network(each), selfplay.games, inputs, stop)
         speeds.append(other.simulations)
         tree_bytes += other.selfplay.bytes
     begin("the network alone")
@@ -182,25 +182,29 @@ def measure(game: Game, config: Config, progress: Progress | None = None, stop: 
     )
 
 
-def _choose_engine(config: Config, network: Any) -> tuple[str, Any]:
-    """The engine of self-play, and planes to calibrate it with: int8 where this machine is clearly faster with it."""
-    from ludus.nets.quantised import can_quantise
-
+def _choose_engine(game: Game, config: Config, network: Any) -> tuple[str, Any]:
+    """The engine of self-play, and inputs to calibrate it with: int8 where this machine is clearly faster with it."""
     family = FAMILIES[config.network]
-    if config.engine not in ("auto", "int8") or "int8" not in family.engines or not can_quantise(network):
+    if config.engine not in ("auto", "int8") or "int8" not in family.engines or not network.quantisable:
         return config.engine, None
     fastest = fastest_engine(family.engines)
-    if config.engine == "int8":
-        return "int8", random_planes(network.sizes, 64)
-    if fastest != "onnx":
+    if config.engine == "auto" and fastest not in FLOAT32_ON_CPU:
         return "auto", None
-    planes = random_planes(network.sizes, 64)
+    inputs = _usual_inputs(game, config)
+    if config.engine == "int8":
+        return "int8", inputs
     rates = []
-    for name in ("onnx", "int8"):
-        engine = make_engine(name)
-        engine.load(network, planes)
-        rates.append(calls_per_second(partial(engine.run, planes), 0.3))
-    return "int8" if rates[1] > FASTER * rates[0] else "auto", planes
+    for name in (fastest, "int8"):
+        engine = family.make_engine(name)
+        engine.load(network, inputs)
+        rates.append(calls_per_second(partial(engine.run, inputs), 0.3))
+    return "int8" if rates[1] > FASTER * rates[0] else "auto", inputs
+
+
+def _usual_inputs(game: Game, config: Config) -> Any:
+    """The network's inputs for positions of random games, for calibration."""
+    family = FAMILIES[config.network]
+    return family.make_evaluator(game, family.make_engine("int8")).see(*sample_positions(game, 64))
 
 
 def _measure_selfplay(game: Game, config: Config, network: Any, games: int, calibration: Any, stop: Stop) -> _Candidate:

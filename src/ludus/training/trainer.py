@@ -268,12 +268,12 @@ class Trainer:
             board.load(self.gate.best, self._calibration(number))
 
     def _calibration(self, board: int = 0) -> Any:
-        """Planes of recent positions of a board, float32 [n, *observation], if the engine quantises."""
+        """The network's inputs for recent positions of a board, if the engine quantises (see Engine.load)."""
         engine, rows = ENGINES.get(self.config.engine), self._windows[board].rows
         if engine is None or not engine.quantises or not len(rows):
             return None
         rng = np.random.default_rng([self.config.seed, self.iteration])
-        return self.learner.samplers[board].draw(rows, CALIBRATION_ROWS, rng).planes.numpy()
+        return self.learner.samplers[board].draw(rows, CALIBRATION_ROWS, rng).inputs()
 
     # --- figures ------------------------------------------------------------------------------------------------------
 
