@@ -7,7 +7,7 @@ from ludus.gdl.checks import check
 from ludus.gdl.grounding import CannotGround, ways_to_ground
 from ludus.gdl.language import read_description
 from tests.gdl.naive import Naive
-from tests.gdl.random_descriptions import ByReasoner, differences, usual_ways
+from tests.gdl.random_descriptions import ByCircuit, ByNetwork, ByReasoner, differences, usual_ways
 
 CLOCK = """(init (step 1)) (succ 1 2) (succ 2 3) (succ 3 4) (succ 4 5) (succ 5 6)
 (<= (next (step ?n)) (true (step ?m)) (succ ?m ?n)) (<= terminal (true (step 6)))"""
@@ -170,7 +170,7 @@ FORBIDDEN = {
         (<= (next hit) (or (true (on ?x)) (does white b)) (not (true (step ?x))))""",
 }
 
-NOT_GROUND = {
+NEEDY = {
     "different cells": f"""(role r) {CLOCK} {ANY} (init (at 1 1)) (n 1) (n 2)
         (<= (differ ?a ?b ?c ?d) (distinct ?a ?c)) (<= (differ ?a ?b ?c ?d) (distinct ?b ?d))
         (<= (legal r (to ?c ?d)) (true (at ?a ?b)) (n ?c) (n ?d) (differ ?a ?b ?c ?d))
@@ -203,12 +203,22 @@ def test_all_ways_of_evaluation_agree_with_the_textbook(idiom):
         assert differences(description, seed, 7, [*usual_ways(description, seed), Naive(text)]) is None
 
 
-@pytest.mark.parametrize("idiom", NOT_GROUND)
+@pytest.mark.parametrize("idiom", NEEDY)
 def test_a_relation_that_needs_known_arguments_is_asked_with_them(idiom):
-    text = NOT_GROUND[idiom]
+    text = NEEDY[idiom]
     description = read_description(text)
     assert any(problem.is_error for problem in check(description))
-    with pytest.raises(CannotGround, match=r"the variable \?\w+ of a head stands in no positive literal, in \("):
-        ways_to_ground(description)
     for seed in range(2):
-        assert differences(description, seed, 7, [ByReasoner(description), Naive(text)]) is None
+        ways = [
+            ByReasoner(description),
+            ByNetwork(description),
+            ByNetwork(description, "split"),
+            ByCircuit(description),
+        ]
+        assert differences(description, seed, 7, [*ways, Naive(text)]) is None
+
+
+def test_a_relation_that_needs_known_arguments_and_is_asked_without_cannot_be_grounded():
+    description = read_description("(role r) (p ?x) (<= (legal r a) (p ?y)) (<= (legal r b) (p 1)) (goal r 1)")
+    with pytest.raises(CannotGround, match=r"the variable \?x of a head stands in no positive literal, in \(p \?x\)"):
+        ways_to_ground(description)

@@ -5,10 +5,11 @@ ground rules as int32. Grounding cannot be interrupted and may not end, so it ru
 and CPU time are limited, and which the parent ends when the time is up. LIFELINE is the file descriptor of a pipe that
 closes when the parent ends; this process ends with it.
 
-    {"atoms": [[name, atom], ...], "facts": [name, ...], "rules": n}
+    {"atoms": [[name, atom], ...], "facts": [name, ...], "asked": [atom, ...], "rules": n}
     then the head of each rule, the length of each body, and the literals of all bodies (negative: negated atoms)
 
-Only atoms of the relations in WANTED are listed, and no choice rules: the parent knows those.
+Only atoms of the relations in WANTED are listed, and no choice rules: the parent knows those. "asked" are the atoms of
+relations whose names are ASKED and a number.
 """
 
 from __future__ import annotations
@@ -22,6 +23,9 @@ from ludus.child import end_with_parent
 
 WANTED = {"true": 1, "does": 2, "legal": 2, "next": 1, "goal": 2, "terminal": 0, "init": 1, "role": 1}
 """Relations, with the number of their arguments. Most atoms belong to others, and writing their names takes long."""
+
+ASKED = "asked"
+"""Begins the names of relations that say with which arguments others are asked (ludus.gdl.demand)."""
 
 
 def limit(seconds: float, megabytes: int) -> None:
@@ -68,7 +72,14 @@ def ground_text(program: str) -> bytes:
         for atom in control.symbolic_atoms.by_signature(name, arity):
             shown = str(atom.symbol)
             (facts.append(shown) if atom.is_fact else atoms.append([shown, atom.literal]))
-    header = json.dumps({"atoms": atoms, "facts": facts, "rules": len(heads)})
+    asked = [
+        atom.literal
+        for name, arity, _ in control.symbolic_atoms.signatures
+        if name.startswith(ASKED)
+        for atom in control.symbolic_atoms.by_signature(name, arity)
+        if not atom.is_fact
+    ]
+    header = json.dumps({"atoms": atoms, "facts": facts, "asked": asked, "rules": len(heads)})
     return b"".join([header.encode(), b"\n", heads.tobytes(), lengths.tobytes(), literals.tobytes()])
 
 

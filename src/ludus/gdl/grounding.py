@@ -8,6 +8,7 @@ The grounder's fixpoint of possible atoms is then the domain of states and of mo
 are replaced by numbers, since GDL allows any character in them.
 
 A long rule is grounded once more with variables eliminated through auxiliary relations; the smaller program is kept.
+Relations are derived for the arguments with which they are asked (ludus.gdl.demand), where these are known.
 """
 
 from __future__ import annotations
@@ -29,6 +30,8 @@ import numpy as np
 
 from ludus.errors import LudusError
 from ludus.gdl.alternatives import expand
+from ludus.gdl.demand import PREFIX, on_demand
+from ludus.gdl.grounder import ASKED
 from ludus.gdl.kif import shorten
 from ludus.gdl.language import (
     KEYWORDS,
@@ -52,6 +55,8 @@ MOST_HEADS = MOST_BYTES // 12
 """Ground rules of one rule, at most: each takes twelve bytes or more."""
 LONG_RULE = 5
 """Rules with at least this many variables are tried with variables eliminated."""
+LOOSE_SECONDS = 10.0
+"""Time for a description with relations that cannot be derived as a whole, at most: some ground to very much."""
 TOO_LONG_RULE = 60
 """Rules with more variables stay as they are: the search for what to eliminate takes cubic time."""
 
@@ -94,6 +99,8 @@ def ground(description: Description, seconds: float | None = None, megabytes: in
     """
     seconds = seconds or LIMITS.grounding_seconds
     ways = ways_to_ground(description)
+    if any(loose_in_head(stated(rule)) for rule in ways["plain"]):
+        seconds = min(seconds, LOOSE_SECONDS)
     most = megabytes or LIMITS.grounding_megabytes
     jobs = {way: _Job(Translator(), rules, seconds, most) for way, rules in ways.items()}
     try:
@@ -106,10 +113,10 @@ def ground(description: Description, seconds: float | None = None, megabytes: in
 def ways_to_ground(description: Description) -> dict[str, list[Rule]]:
     """The rules as they stand and, where some are long, with these split. CannotGround if a head has a variable without
     a value, or if a rule has too many ground heads for certain."""
-    clauses = relevant(list(expand(repair(description.rules))))
+    clauses = on_demand(relevant(list(expand(repair(description.rules)))))
     for rule in clauses:
-        if loose := {name for term in rule.head.args for name in variables_of(term)} - positive_variables(rule.body):
-            shown = shorten(min(loose), 40), shorten(str(rule), 80)
+        if loose := loose_in_head(rule):
+            shown = shorten(min(loose), 40), shorten(str(stated(rule)), 80)
             raise CannotGround(f"the variable {shown[0]} of a head stands in no positive literal, in {shown[1]}")
     for rule, count in count_heads(clauses):
         if count > MOST_HEADS:
@@ -118,6 +125,17 @@ def ways_to_ground(description: Description) -> dict[str, list[Rule]]:
     if any(_is_long(rule) for rule in clauses):
         ways["split"] = [part for number, rule in enumerate(clauses) for part in split(rule, number)]
     return ways
+
+
+def loose_in_head(rule: Rule) -> set[str]:
+    """The variables of a head that no positive literal of the body has."""
+    return {name for term in rule.head.args for name in variables_of(term)} - positive_variables(rule.body)
+
+
+def stated(rule: Rule) -> Rule:
+    """A rule as the description has it, without what is asked."""
+    body = (item for item in rule.body if not (isinstance(item, Literal) and item.atom.name.startswith(PREFIX)))
+    return Rule(rule.head, tuple(body), rule.offset)
 
 
 def _first_good(jobs: dict[str, _Job], seconds: float) -> Ground:
@@ -341,9 +359,10 @@ class Translator:
         return f"{self.term(item.left, variables)} {sign} {self.term(item.right, variables)}"
 
     def atom(self, atom: Atom, variables: dict[str, str]) -> str:
-        name = (
-            atom.name if atom.key in _KEYWORD_KEYS else self.relations.setdefault(atom.key, f"r{len(self.relations)}")
-        )
+        name = atom.name
+        if atom.key not in _KEYWORD_KEYS:
+            letter = ASKED if name.startswith(PREFIX) else "r"
+            name = self.relations.setdefault(atom.key, f"{letter}{len(self.relations)}")
         return f"{name}({','.join(self.term(term, variables) for term in atom.args)})" if atom.args else name
 
     def term(self, term: Term, variables: dict[str, str]) -> str:
@@ -400,5 +419,21 @@ def read_ground(file: IO[bytes], translator: Translator) -> Ground:
         atoms[name][arguments] = 0
     count = header["rules"]
     heads, lengths, literals = numbers[:count], numbers[count : 2 * count], numbers[2 * count :]
+    if header["asked"]:
+        heads, lengths, literals = _without(np.array(header["asked"]), heads, lengths, literals)
     ends = np.cumsum(lengths, dtype=np.int64)
     return Ground(atoms, np.stack([heads, ends - lengths, ends], axis=1).astype(np.int32), literals)
+
+
+def _without(
+    atoms: np.ndarray, heads: np.ndarray, lengths: np.ndarray, literals: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Rules, as the heads, the lengths of the bodies and all literals, where these atoms are taken for true."""
+    most = max(int(atoms.max()), int(np.abs(literals).max(initial=0)), int(heads.max(initial=0)))
+    is_left_out = np.zeros(most + 1, np.bool_)
+    is_left_out[atoms] = True
+    rule_of = np.repeat(np.arange(len(heads)), lengths)
+    keeps_rule = ~is_left_out[heads]
+    keeps = ~is_left_out[np.abs(literals)] & keeps_rule[rule_of]
+    counts = np.bincount(rule_of[keeps], minlength=len(heads))
+    return heads[keeps_rule], counts[keeps_rule].astype(np.int32), literals[keeps]

@@ -11,8 +11,8 @@ legal, so the same holds here. With a *loose* variable, one that no positive lit
     (goal ?loose 0), (legal ?loose x)   holds for every role
     (next (p ?loose))                   in the head of a rule: the rule is left out, and so for `init`, moves and goals;
                                         the prover fails, but only where the rule applies
-    (p ?loose)                          in the head of any other rule: cannot be grounded; the reasoner asks for p only
-                                        with a known argument there
+    (p ?loose)                          in the head of any other rule: p is asked only with a known argument there, and
+                                        derived for these (ludus.gdl.demand); without one it cannot be grounded
 
 GDL forbids rules for `true` and `does` as well. The prover adds what they say to the facts of a state and to the moves,
 for the bodies of rules only: the state does not keep it.
