@@ -93,7 +93,7 @@ def test_a_closed_tab_stops_its_search(server, new_page):
     page = new_page()
     start_in_the_lobby(page, server)
     page.get_by_label("Seat of x", exact=True).select_option("other")
-    page.get_by_label("Seat of x: name of the agent").fill("uct:60s:reuse=no")
+    page.get_by_label("Seat of x: name of the agent").fill("uct:60s:reuse=no:threads=1")
     page.get_by_label("Seat of x: name of the agent").press("Enter")
     page.wait_for_selector(".thinking progress:not([hidden])")
     room = next(room for room in server.rooms.all() if room.session.thinking)
