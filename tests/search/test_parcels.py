@@ -197,6 +197,19 @@ def test_proofs_are_backed_up_to_the_root():
     assert proven >= 2
 
 
+def test_visits_of_solved_positions_do_not_use_up_a_budget():
+    """Tic-tac-toe: the best moves are soon proven to be draws, and nearly all visits go to them."""
+    game = ludus.make("tictactoe")
+    forest = new_forest(game)
+    forest.plant(game.start())
+    forest.search(simulations=30_000)
+    began = time.perf_counter()
+    done = forest.search(seconds=0.5)
+    assert time.perf_counter() - began > 0.4
+    assert done < 100_000_000
+    check_trees(forest)
+
+
 @pytest.mark.parametrize("room", [{"nodes": 5000}, {"nodes": 40_000, "edges": 6000}])
 def test_a_full_tree_is_searched_on_without_growing(room):
     found = []

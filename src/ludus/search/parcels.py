@@ -199,10 +199,11 @@ def choose_parcels(rule, trees, parcels, simulations):
         visits = (
             trees.edges[parcels.path[lane, depth - 1, 1]].visits if depth > 0 else trees.nodes[trees.root[0]].visits
         )
-        size = min(simulations, max(1, visits // PARCEL, parcels.goal[lane]))
+        root = trees.nodes[trees.root[lane]]
+        # Visits of a solved position cost nothing: in larger parcels, they would use up any budget at once.
+        size = 1 if root.solved else min(simulations, max(1, visits // PARCEL, parcels.goal[lane]))
         simulations -= size
         parcels.goal[lane] += size
-        root = trees.nodes[trees.root[lane]]
         if root.solved:
             trees.done[lane] += size
             for player in range(root.value.size):

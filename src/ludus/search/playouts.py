@@ -3,7 +3,7 @@
 from ludus.native import intensive_kernel, part
 from ludus.native.atomics import atomic_load
 from ludus.search.descend import KNOWN, descend
-from ludus.search.parcels import begin_slice, end_slice
+from ludus.search.parcels import WALKS, begin_slice, end_slice
 from ludus.search.random_play import play_out
 from ludus.search.team import PORTION, hand_in, may_leave, next_piece, open_round
 from ludus.search.tree import NOTHING, back_up, prove
@@ -66,7 +66,7 @@ def run_parcels(rules, rule, trees, parcels, budgets, buffer, words, thread, thr
             given = begin_slice(rule, trees, parcels, budgets[0], portion, threads)
             if given == NOTHING:
                 return True
-            portion -= max(1, given)
+            portion -= max(WALKS, given)  # a round of solved positions takes its time, too
             open_round(words, 1, lanes)
         first, last = next_piece(words, thread, 1, lanes, 1)
         for lane in range(first, last):
