@@ -7,7 +7,7 @@ from ludus.gdl.game import GdlGame, game_of
 from ludus.gdl.grounding import ground
 from ludus.gdl.language import read_description
 from tests.gdl.naive import Naive
-from tests.gdl.random_descriptions import differences, usual_ways
+from tests.gdl.random_descriptions import ByAnyPlan, ByNetwork, ByReasoner, differences, usual_ways
 
 TURNS = """(role r) (init (step 0)) (succ 0 1) (succ 1 2) (succ 2 3) (succ 3 4)
     (<= (next (step ?n)) (true (step ?m)) (succ ?m ?n)) (<= terminal (true (step 4))) (n 0) (n 1) (n 2) (n 3)
@@ -40,6 +40,22 @@ def test_all_ways_of_evaluation_agree(idiom):
     description = read_description(text)
     for seed in range(3):
         assert differences(description, seed, 5, [*usual_ways(description, seed), Naive(text)]) is None
+
+
+def test_loops_inside_a_loop_count_with_a_number_that_only_who_asks_knows():
+    text = (
+        TURNS
+        + """(<= (goal r ?v) (total ?v))
+        (<= (total ?v) (rows 1 0 ?v)) (<= (rows 2 ?k ?v) (cells 2 0 ?k ?v))
+        (<= (rows ?x ?k ?v) (succ ?x ?y) (cells ?x 0 ?k ?l) (rows ?y ?l ?v)) (<= (cells ?x 1 ?k ?v) (add ?x 1 ?k ?v))
+        (<= (cells ?x ?z ?k ?v) (succ ?z ?y) (add ?x ?z ?k ?l) (cells ?x ?y ?l ?v))
+        (<= (add ?x ?z ?k ?k) (n ?x) (n ?z) (not (true (at ?x)))) (<= (add ?x ?z ?k ?l) (true (at ?x)) (succ ?k ?l))"""
+    )
+    description = read_description(text)
+    for seed in range(3):
+        ways = [ByReasoner(description), ByAnyPlan(description, seed), ByNetwork(description), Naive(text)]
+        assert differences(description, seed, 5, ways) is None
+    assert isinstance(game_of(description), GdlGame)
 
 
 def asked(text: str) -> set[str]:

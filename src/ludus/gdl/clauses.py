@@ -144,10 +144,36 @@ def _find_needs(program: Program) -> None:
 
 
 def _needs_of(clause: Clause, needs: dict[Key, Needs]) -> Iterator[frozenset[int]]:
-    """What a clause needs. It finds a variable if it can ask for a positive literal with it; of others one place in the
-    head must be known, such as the first or the third argument of (sum ?x 0 ?x)."""
+    """What a clause needs. It finds a variable if it can ask for a positive literal with it. Arguments without which it
+    never finds all are needed each; then one of those that are enough beside them, such as the first or the third of
+    (sum ?x 0 ?x), or the number before or after a row in a clause that counts row by row."""
+    places = range(len(clause.head.args))
+    all_found = _found(clause, needs, places)
+    if _found(clause, needs, ()) == all_found:
+        return
+    always = [i for i in places if _found(clause, needs, [other for other in places if other != i]) != all_found]
+    yield from (frozenset([i]) for i in always)
+    if _found(clause, needs, always) == all_found:
+        return
+    enough = frozenset(i for i in places if _found(clause, needs, [*always, i]) == all_found)
+    if enough:
+        yield enough
+    else:
+        yield from _needs_of_literals(clause, needs)
+
+
+def _found(clause: Clause, needs: dict[Key, Needs], known: Iterable[int]) -> tuple[set[str], int]:
+    """The variables that a clause finds where these arguments of its head are known, and the number of positive
+    literals that it cannot ask for."""
+    bound = {name for i in known for name in variables_of(clause.head.args[i])}
+    waiting = _ask(clause, needs, bound)
+    return bound, len(waiting)
+
+
+def _ask(clause: Clause, needs: dict[Key, Needs], bound: set[str]) -> list[Atom]:
+    """Adds the variables to `bound` that a clause finds by asking for positive literals, in any order. Returns the
+    literals that it cannot ask for."""
     waiting = [item.atom for item in clause.body if isinstance(item, Literal) and not item.negated]
-    bound: set[str] = set()
     asked: list[Atom] | None = None
     while asked is None or asked:
         asked = [
@@ -157,7 +183,14 @@ def _needs_of(clause: Clause, needs: dict[Key, Needs]) -> Iterator[frozenset[int
         ]
         waiting = [atom for atom in waiting if atom not in asked]
         bound |= {name for atom in asked for term in atom.args for name in variables_of(term)}
-    for atom in waiting:
+    return waiting
+
+
+def _needs_of_literals(clause: Clause, needs: dict[Key, Needs]) -> Iterator[frozenset[int]]:
+    """What a clause needs at most: for each literal that it cannot ask for, and for each variable that it does not
+    find, one place in the head."""
+    bound: set[str] = set()
+    for atom in _ask(clause, needs, bound):
         for group in needs[atom.key]:
             # A term of several variables is known if all are: then one of its variables is asked for, which is enough
             # in a group of one argument only. It is a rare case, and planning tells if it fails.
