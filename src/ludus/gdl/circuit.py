@@ -19,6 +19,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields, replace
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -108,14 +109,11 @@ class Maker:
         self.effects: list[dict[int, list[tuple[int, int]]]] = []
         """By mode and input: the facts that change, and their literals afterwards."""
         self.effect_roles: list[int] = []
-        self.rows = list(
-            zip(
-                network.kinds.tolist(),
-                (network.literals[a:b].tolist() for a, b in zip(network.starts, network.starts[1:], strict=False)),
-                strict=True,
-            )
-        )
-
+        starts, literals = network.starts.tolist(), network.literals.tolist()
+        self.rows = [
+            (kind, literals[begin:end])
+            for kind, begin, end in zip(network.kinds.tolist(), starts[:-1], starts[1:], strict=True)
+        ]
         self.gates_of: dict[int, list[tuple[int, int]]] = {}
         """By node: the gates for the next facts that depend on it, each with the literal that it has of the node."""
         for gate in range(int(network.stretches[2]), int(network.stretches[3])):
@@ -238,7 +236,7 @@ class Maker:
         offset = self.bases + self.input_starts[-1]
         for gate in range(begin, end):
             kind, literals = self.rows[gate]
-            if any(literal >> 1 in place for literal in literals):
+            if not place.keys().isdisjoint([literal >> 1 for literal in literals]):
                 place[offset + gate] = self.gate(kind, [self.moved(literal, place, plain) for literal in literals])
             elif offset + gate not in plain:
                 plain[offset + gate] = self.gate(kind, [self.moved(literal, place, plain) for literal in literals])
@@ -300,25 +298,40 @@ class Maker:
 
     def _order(self, needed: list[bool]) -> list[int]:
         """Needed gates in topological order, those with few inputs early: they flip often, and share words then."""
-        missing: dict[int, int] = {}
-        users: dict[int, list[int]] = {}
-        for gate in range(len(self.kinds)):
+        first = 2 * self.first_gate
+        missing = [0] * len(self.kinds)
+        users: list[list[int]] = [[] for _ in self.kinds]
+        ready: list[tuple[int, int]] = []
+        for gate, inputs in enumerate(self.inputs_of):
             if needed[gate]:
-                sources = [(each >> 1) - self.first_gate for each in self.inputs_of[gate]]
-                missing[gate] = sum(source >= 0 for source in sources)
+                sources = [(each - first) >> 1 for each in inputs if each >= first]
+                missing[gate] = len(sources)
                 for source in sources:
-                    users.setdefault(source, []).append(gate)
-        ready = [(len(self.inputs_of[gate]), gate) for gate, count in missing.items() if not count]
+                    users[source].append(gate)
+                if not sources:
+                    ready.append((len(inputs), gate))
         heapq.heapify(ready)
         order = []
         while ready:
             _, gate = heapq.heappop(ready)
             order.append(gate)
-            for user in users.get(gate, ()):
+            for user in users[gate]:
                 missing[user] -= 1
                 if not missing[user]:
                     heapq.heappush(ready, (len(self.inputs_of[user]), user))
         return order
+
+    def _initial_values(self) -> np.ndarray:
+        """By literal of the circuit: whether it is true in the initial position, before any move is made."""
+        values = bytearray(2 * (self.first_gate + len(self.kinds)))
+        values[1::2] = b"\1" * (len(values) // 2)
+        for base in np.flatnonzero(self.network.initial).tolist():
+            values[2 * base : 2 * base + 2] = b"\1\0"
+        for gate, (kind, inputs) in enumerate(zip(self.kinds, self.inputs_of, strict=True), self.first_gate):
+            each = map(values.__getitem__, inputs)
+            if all(each) if kind == AND else any(each):
+                values[2 * gate : 2 * gate + 2] = b"\1\0"
+        return np.frombuffer(values, np.bool_)
 
     def _arrays(
         self,
@@ -356,46 +369,37 @@ class Maker:
         place |= {gate: first_output + output for gate, output in merged.items()}
         nodes = first_output + 64 * (block_words * len(modes) + words_for(len(self.read_by_effects)))
 
-        # Values in the initial position; a node's bit is 1 if its counter is not 0.
-        bits = np.zeros(nodes, np.bool_)
-        bits[: self.bases] = self.network.initial
+        # A node's bit is 1 if its counter is not 0: for an AND, if the gate is false.
+        node_of = np.arange(self.first_gate + len(self.kinds))
+        is_and = np.zeros(len(node_of), np.int64)
+        is_and[self.first_gate :] = np.array(self.kinds, np.uint8) == AND
+        kept = [gate for gate in range(len(self.kinds)) if needed[gate]]
+        node_of[self.first_gate + np.array(kept, np.int64)] = [place[gate] for gate in kept]
+
+        def edges(literals: np.ndarray, targets: np.ndarray) -> np.ndarray:
+            """int64 [n, 2]: the node of each literal, and how it changes the counter of its target."""
+            nodes = literals >> 1
+            falls = (literals & 1) ^ is_and[nodes]
+            return np.stack([node_of[nodes], 2 * (targets - self.first_gate) + falls], axis=1)
+
         counters = np.zeros(nodes - self.first_gate, np.int16)
-        edges: list[tuple[int, int]] = []
-        values = [False] * len(self.kinds)
-
-        def node_of(literal: int) -> tuple[int, int]:
-            """The node, and 1 if the literal is true when the node's bit is 0."""
-            node, negated = literal >> 1, literal & 1
-            if node < self.first_gate:
-                return node, negated
-            gate = node - self.first_gate
-            return place[gate], negated ^ (self.kinds[gate] == AND)
-
-        def value_of(literal: int) -> bool:
-            node = literal >> 1
-            value = bool(bits[node]) if node < self.first_gate else values[node - self.first_gate]
-            return value ^ bool(literal & 1)
-
+        values = self._initial_values()
+        lengths = np.array([len(self.inputs_of[gate]) for gate in kept], np.int64)
+        targets = node_of[self.first_gate + np.array(kept, np.int64)]
+        literals = np.fromiter(chain.from_iterable(self.inputs_of[gate] for gate in kept), np.int64, lengths.sum())
+        true = np.add.reduceat(values[literals], lengths.cumsum() - lengths, dtype=np.int64) if kept else lengths
+        counters[targets - self.first_gate] = true - lengths * is_and[self.first_gate + np.array(kept, np.int64)]
         results = np.zeros(nodes - first_output, np.bool_)
-        for gate in (gate for gate in range(len(self.kinds)) if needed[gate]):
-            literals = self.inputs_of[gate]
-            true = sum(map(value_of, literals))
-            counters[place[gate] - self.first_gate] = true - len(literals) if self.kinds[gate] == AND else true
-            values[gate] = true == len(literals) if self.kinds[gate] == AND else true > 0
-            for literal in literals:
-                source, falls = node_of(literal)
-                edges.append((source, 2 * (place[gate] - self.first_gate) + falls))
+        direct: list[tuple[int, int]] = []
+        """The literals of outputs that are no gates themselves, and the outputs."""
         for output, literal in wanted:
-            if literal < 0:
-                results[output] = literal == TRUE
-                continue
-            results[output] = value_of(literal)
-            if merged.get((literal >> 1) - self.first_gate) != output:
-                source, falls = node_of(literal)
-                counters[first_output + output - self.first_gate] = value_of(literal)
-                edges.append((source, 2 * (first_output + output - self.first_gate) + falls))
-        edges.sort()
-        sources = np.array([source for source, _ in edges], np.int64)
+            results[output] = literal == TRUE if literal < 0 else values[literal]
+            if literal >= 0 and merged.get((literal >> 1) - self.first_gate) != output:
+                direct.append((literal, first_output + output))
+                counters[first_output + output - self.first_gate] = values[literal]
+        pairs = np.array(direct, np.int64).reshape(-1, 2)
+        found = np.concatenate([edges(literals, np.repeat(targets, lengths)), edges(pairs[:, 0], pairs[:, 1])])
+        found = found[np.lexsort((found[:, 1], found[:, 0]))]
         head = np.zeros(64 * (fact_words + input_words), np.bool_)
         head[: self.bases] = self.network.initial
         flips = np.zeros(first_output, np.bool_)
@@ -422,8 +426,8 @@ class Maker:
                     effects.append((base, 2 * bit + opposite))
             effect_starts[-1].append(len(effects))
         return Circuit(
-            consumers=np.array([edge for _, edge in edges], np.uint32),
-            consumer_starts=np.searchsorted(sources, np.arange(first_output + 1)).astype(np.int32),
+            consumers=found[:, 1].astype(np.uint32),
+            consumer_starts=np.searchsorted(found[:, 0], np.arange(first_output + 1)).astype(np.int32),
             work=work,
             places=np.array(
                 [

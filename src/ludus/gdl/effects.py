@@ -20,24 +20,31 @@ class AfterMove:
     """
 
     def __init__(self, maker: Maker, no_move: dict[int, int], plain: dict[int, int], mode: dict[int, bool]):
-        network = maker.network
         self.maker, self.made = maker, -1
+        self.no_move, self.plain = no_move, plain
         self.offset = maker.bases + maker.input_starts[-1]
         self.inner: dict[int, Counter[int]] = {}
-        """By gate: its inputs as literals of the circuit, without neutral ones, and how often each one stands there."""
+        """By gate that a move reached: its inputs as literals of the circuit, without neutral ones, and how often each
+        one stands there."""
         self.values: dict[int, int] = {}
-        """By gate: its literal."""
-        for gate in range(int(network.stretches[2]), int(network.stretches[3])):
-            kind, literals = maker.rows[gate]
-            self.inner[gate] = Counter(maker.moved(literal, no_move, plain) for literal in literals)
-            del self.inner[gate][TRUE if kind == AND else FALSE]
-            self.values[gate] = maker.moved(2 * (self.offset + gate), no_move, plain)
-        self.following = network.next.tolist()
+        """By gate that a move reached: its literal."""
+        self.following = maker.network.next.tolist()
         self.changes: dict[int, int] = {}
         """The facts that are not as before, and their literals."""
         self.facts = {base for base in range(maker.bases) if base not in mode}
         for base in self.facts:
             self._set_fact(base, maker.moved(self.following[base], no_move, plain))
+
+    def _inputs(self, gate: int) -> Counter[int]:
+        """The inputs of a gate. Until the first change reaches it they are those before any move."""
+        found = self.inner.get(gate)
+        if found is None:
+            kind, literals = self.maker.rows[gate]
+            found = Counter(self.maker.moved(literal, self.no_move, self.plain) for literal in literals)
+            del found[TRUE if kind == AND else FALSE]
+            self.inner[gate] = found
+            self.values[gate] = self.maker.moved(2 * (self.offset + gate), self.no_move, self.plain)
+        return found
 
     def _set_fact(self, base: int, literal: int) -> None:
         if literal != 2 * base:
@@ -60,7 +67,7 @@ class AfterMove:
             if gate == last:
                 continue
             last = gate
-            kind, inner = self.maker.rows[gate][0], self.inner[gate]
+            kind, inner = self.maker.rows[gate][0], self._inputs(gate)
             absorbing = FALSE if kind == AND else TRUE
             now = absorbing if absorbing in inner else self.maker.gate(kind, inner)
             if now != self.values[gate]:
@@ -71,7 +78,7 @@ class AfterMove:
     def _pass_on(self, node: int, before: int, now: int, waiting: list[int]) -> None:
         """Change the literal of a node in the gates and facts that depend on it directly."""
         for gate, literal in self.maker.gates_of.get(node, ()):
-            inner, sign = self.inner[gate], literal & 1
+            inner, sign = self._inputs(gate), literal & 1
             neutral = TRUE if self.maker.rows[gate][0] == AND else FALSE
             if before ^ sign != neutral:
                 inner[before ^ sign] -= 1
