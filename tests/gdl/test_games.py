@@ -160,6 +160,26 @@ def test_ground_rules_that_are_too_large_are_not_read(monkeypatch):
         ludus.make("gdl:tictactoe", reasoner=False)
 
 
+def test_a_hopeless_grounding_ends_when_its_rules_are_too_large_and_not_when_the_time_is_up(monkeypatch):
+    rules = """(role r) (legal r go) (goal r 0) (<= terminal (far ?a ?b ?c ?d ?e ?f)) (<= (n ?x) (init (at ?x)))
+        (<= (next (at ?y)) (true (at ?x)) (n ?y)) (init (at 0))
+        (<= (far ?a ?b ?c ?d ?e ?f) (true (at ?a)) (true (at ?b)) (true (at ?c)) (true (at ?d)) (true (at ?e))
+          (true (at ?f)) (distinct ?a ?f) (distinct ?b ?c))""" + "".join(f"(init (at {i}))" for i in range(1, 40))
+    monkeypatch.setattr("ludus.gdl.grounding.MOST_BYTES", 1 << 20)
+    monkeypatch.setattr("ludus.gdl.grounding.LONG_RULE", 10)  # splitting makes this one small
+    with pytest.raises(CannotGround, match="the ground rules are too large: more than 1 MiB"):  # of some 70 GiB
+        game_of(read_description(rules, "far.kif"), reasoner=False)
+
+
+def test_a_relation_that_is_derived_for_what_is_asked_only_has_the_whole_time_for_grounding(monkeypatch):
+    rules = """(role r) (init (on 1)) (legal r (flip 1)) (legal r (flip 2)) (goal r 50) (s 0 1) (s 1 2) (s 2 3)
+        (<= (next (on ?x)) (does r (flip ?x))) (<= terminal (count 1 0 2))
+        (<= (count 3 ?n ?n) (s ?n ?m)) (<= (count ?x ?n ?all) (s ?x ?y) (true (on ?x)) (s ?n ?m) (count ?y ?m ?all))
+        (<= (count ?x ?n ?all) (s ?x ?y) (not (true (on ?x))) (count ?y ?n ?all))"""
+    monkeypatch.setattr("ludus.gdl.grounding.LOOSE_SECONDS", 0.0)  # the time of those that cannot be derived as a whole
+    assert game_of(read_description(rules, "count.kif"), reasoner=False).start().moves == ["(flip 1)", "(flip 2)"]
+
+
 # --- runs, results and processes --------------------------------------------------------------------------------------
 
 

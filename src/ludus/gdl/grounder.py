@@ -1,8 +1,9 @@
-"""The child process that grounds a program with clingo: `python -m ludus.gdl.grounder SECONDS MEGABYTES [LIFELINE]`.
+"""The child process that grounds with clingo: `python -m ludus.gdl.grounder SECONDS MEGABYTES BYTES [LIFELINE]`.
 
 It reads a logic program from standard input and writes the ground program to standard output: a line of JSON, then the
 ground rules as int32. Grounding cannot be interrupted and may not end, so it runs in a process of its own whose memory
-and CPU time are limited, and which the parent ends when the time is up. LIFELINE is the file descriptor of a pipe that
+and CPU time are limited, and which the parent ends when the time is up. It gives up as soon as the ground rules have
+more than BYTES: what is hopeless is known early then. LIFELINE is the file descriptor of a pipe that
 closes when the parent ends; this process ends with it.
 
     {"atoms": [[name, atom], ...], "facts": [name, ...], "asked": [atom, ...], "rules": n}
@@ -27,6 +28,8 @@ WANTED = {"true": 1, "does": 2, "legal": 2, "next": 1, "goal": 2, "terminal": 0,
 ASKED = "asked"
 """Begins the names of relations that say with which arguments others are asked (ludus.gdl.demand)."""
 
+TOO_LARGE = "the ground rules are too large"
+
 
 def limit(seconds: float, megabytes: int) -> None:
     """Limit this process, where the operating system can. Lower limits that it has already stay as they are."""
@@ -45,11 +48,13 @@ def limit(seconds: float, megabytes: int) -> None:
         resource.setrlimit(kind, (soft, hard))
 
 
-def ground_text(program: str) -> bytes:
-    """The ground program in the form that is described above; RuntimeError says why there is none."""
+def ground_text(program: str, most_bytes: int = sys.maxsize) -> bytes:
+    """The ground program in the form that is described above; RuntimeError says why there is none, or MemoryError if
+    its rules have more than `most_bytes`."""
     import clingo
 
     heads, lengths, literals = array.array("i"), array.array("i"), array.array("i")
+    most = most_bytes // heads.itemsize
 
     class Collector(clingo.Observer):
         def rule(self, choice: bool, head: Sequence[int], body: Sequence[int]) -> None:
@@ -58,6 +63,8 @@ def ground_text(program: str) -> bytes:
                     heads.append(atom)
                     lengths.append(len(body))
                     literals.extend(body)
+                if 2 * len(heads) + len(literals) > most:
+                    raise MemoryError(f"{TOO_LARGE}: more than {most_bytes >> 20:,} MiB")
 
     messages: list[str] = []
     control = clingo.Control(["--warn=none"], logger=lambda _, text: messages.append(text))
@@ -85,10 +92,10 @@ def ground_text(program: str) -> bytes:
 
 def main() -> None:
     limit(float(sys.argv[1]), int(sys.argv[2]))
-    if len(sys.argv) > 3:
-        end_with_parent(int(sys.argv[3]))
+    if len(sys.argv) > 4:
+        end_with_parent(int(sys.argv[4]))
     try:
-        sys.stdout.buffer.write(ground_text(sys.stdin.buffer.read().decode()))
+        sys.stdout.buffer.write(ground_text(sys.stdin.buffer.read().decode(), int(sys.argv[3])))
         sys.stdout.buffer.flush()
     except (RuntimeError, MemoryError) as error:
         sys.exit(f"{error}")

@@ -31,7 +31,7 @@ import numpy as np
 from ludus.errors import LudusError
 from ludus.gdl.alternatives import expand
 from ludus.gdl.demand import PREFIX, on_demand
-from ludus.gdl.grounder import ASKED
+from ludus.gdl.grounder import ASKED, TOO_LARGE
 from ludus.gdl.kif import shorten
 from ludus.gdl.language import (
     KEYWORDS,
@@ -49,8 +49,8 @@ from ludus.gdl.language import (
 from ludus.gdl.limits import LIMITS
 from ludus.gdl.repair import positive_variables, repair
 
-MOST_BYTES = 128 << 20
-"""Size of a ground program, at most: reading a larger one would take this process minutes and gigabytes."""
+MOST_BYTES = 32 << 20
+"""Size of a ground program, at most. To make a network of it takes this process about 8 s for each 4 MiB."""
 MOST_HEADS = MOST_BYTES // 12
 """Ground rules of one rule, at most: each takes twelve bytes or more."""
 LONG_RULE = 5
@@ -99,7 +99,7 @@ def ground(description: Description, seconds: float | None = None, megabytes: in
     """
     seconds = seconds or LIMITS.grounding_seconds
     ways = ways_to_ground(description)
-    if any(loose_in_head(stated(rule)) for rule in ways["plain"]):
+    if any(loose_in_head(stated(rule)) for rule in ways["plain"] if not rule.head.name.startswith(PREFIX)):
         seconds = min(seconds, LOOSE_SECONDS)
     most = megabytes or LIMITS.grounding_megabytes
     jobs = {way: _Job(Translator(), rules, seconds, most) for way, rules in ways.items()}
@@ -176,7 +176,7 @@ class _Job:
         self.input.write(translator.program(rules).encode())
         self.input.seek(0)
         # -P: modules of the current folder must not be imported; the package is found where this one was.
-        command = [sys.executable, "-P", "-m", "ludus.gdl.grounder", str(seconds), str(megabytes)]
+        command = [sys.executable, "-P", "-m", "ludus.gdl.grounder", str(seconds), str(megabytes), str(MOST_BYTES)]
         path = os.pathsep.join(entry for entry in sys.path if entry)
         self.lifeline: int | None = None
         ends: tuple[int, ...] = ()
@@ -211,7 +211,7 @@ class _Job:
             raise CannotGround(f"grounding failed: {why}")
         size = self.output.seek(0, os.SEEK_END)
         if size > MOST_BYTES:
-            raise CannotGround(f"the ground rules are too large: {size >> 20:,} MiB")
+            raise CannotGround(f"{TOO_LARGE}: {size >> 20:,} MiB")
         self.output.seek(0)
         made = read_ground(self.output, self.translator)
         made.seconds = time.monotonic() - self.began

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ludus.gdl.components import strongly_connected
-from ludus.gdl.grounding import Ground
+from ludus.gdl.grounding import CannotGround, Ground
 from ludus.gdl.kif import BadDescription
 from ludus.gdl.language import Term, goal_of, rank
 
@@ -271,7 +271,7 @@ class _Builder:
         found = self.known.get((kind, literals))
         if found is None:
             if len(self.kinds) >= MAX_GATES:
-                raise BadDescription(f"the description needs more than {MAX_GATES:,} gates")
+                raise CannotGround(f"the description needs more than {MAX_GATES:,} gates")
             found = 2 * (self.first_gate + len(self.kinds))
             self.kinds.append(kind)
             self.inputs_of.append(literals)
