@@ -135,7 +135,7 @@ def test_another_game_is_refused():
         make_agent("uct:10", CONNECT4).choose(make("tictactoe").start())
 
 
-def test_moves_at_once_are_drawn_in_proportion():
+def test_two_opponents_who_move_at_once_draw_in_proportion():
     game = make("roshambo")
     drawn = set()
     for seed in range(12):
@@ -145,6 +145,13 @@ def test_moves_at_once_are_drawn_in_proportion():
         assert choice.line == []
         drawn.add(choice.move)
     assert len(drawn) > 1
+
+
+def test_three_who_move_at_once_play_the_most_visited_move():
+    game = make("gdl:babel")
+    for seed in range(6):
+        choice = make_agent("uct:60", game, seed).choose(game.start(), player=seed % 3)
+        assert choice.visits[choice.actions.index(choice.action)] == max(choice.visits)
 
 
 def test_play_goes_on_after_moves_at_once():

@@ -95,7 +95,11 @@ class SearchEnded(Exception):
 
 
 class SearchAgent:
-    """Plays the most visited move; where everyone moves at once, a move drawn in proportion to the visits."""
+    """Plays the most visited move.
+
+    Where both players of a zero-sum game move at once, the move is drawn in proportion to the visits, which converge to
+    an equilibrium. In other games they do not, and a move that was visited only to explore is not worth playing.
+    """
 
     evaluator: Evaluator | None = None
     """What evaluates positions; None: random playouts."""
@@ -234,9 +238,9 @@ class SearchAgent:
         roots = self.grown.roots()
         root = next(root for root in roots if root.player == player)
         together = position.to_move == EVERYONE
-        if together:
-            root.best = self._draw(root)
-        elif root.solved and root.value <= -1.0:
+        if is_mixed(position):
+            root.best = self.random.choices(root.actions.tolist(), root.policy.tolist())[0]
+        elif not together and root.solved and root.value <= -1.0:
             root.best = self._resist(thinking, watch, root)
         elif self.temperature > 0.0:
             root.best = self._draw_warm(root)
@@ -259,9 +263,6 @@ class SearchAgent:
             None if self.evaluator is None else root.priors.tolist(),
         )
         return choice, report
-
-    def _draw(self, root: Root) -> int:
-        return self.random.choices(root.actions.tolist(), root.policy.tolist())[0]
 
     def _draw_warm(self, root: Root) -> int:
         shares = root.visits / max(1, root.visits.sum()) + root.priors
@@ -368,6 +369,11 @@ class SearchAgent:
             deadline = time.perf_counter() + 0.01
             while self._readers and time.perf_counter() < deadline:
                 self._change.wait(0.0005)  # releases the lock
+
+
+def is_mixed(position: Position) -> bool:
+    """True where two opponents in a zero-sum game move at once: a search then draws the move from its policy."""
+    return position.to_move == EVERYONE and position.game.players == 2 and position.game.zero_sum
 
 
 def prepare(agent: Agent) -> None:

@@ -41,7 +41,7 @@ from typing import IO, Any
 from ludus.agents import make_agent
 from ludus.agents.agent import Agent
 from ludus.agents.budget import Budget
-from ludus.agents.search import Thinking, think
+from ludus.agents.search import Thinking, is_mixed, think
 from ludus.agents.snapshot import Snapshot
 from ludus.arena.channel import write_message
 from ludus.arena.processes import read_requests
@@ -54,7 +54,6 @@ from ludus.gdl.language import read_description
 from ludus.gdl.waiting import on_slow
 from ludus.ggp.line import Line
 from ludus.ggp.messages import find_spelling
-from ludus.rules import EVERYONE
 
 LONG = Budget(seconds=24 * 3600.0)
 """The budget of a search, which in fact ends with the next joint move."""
@@ -357,11 +356,11 @@ class Search:
         return True
 
     def tell(self, snapshot: Snapshot, action: int | None = None, done: bool = False) -> None:
-        """Send the best move; where everyone moves at once, one drawn from the policy of the search."""
+        """Send the best move; where two opponents move at once, one drawn from the policy of the search."""
         block = snapshot.block
         if action is None:
             action = block.best
-            if snapshot.position.to_move == EVERYONE and block.policy is not None:
+            if is_mixed(snapshot.position) and block.policy is not None:
                 action = self.thought.mind.random.choices(block.actions, block.policy)[0]
         move = self.names.get(int(action))
         if move is not None:
