@@ -405,3 +405,16 @@ def test_a_failure_to_compile_names_the_line_of_the_author(capsys):
     assert main(["perft", str(TOYS / "uncompilable.py"), "--depth", "2"]) == 2
     message = capsys.readouterr().err.splitlines()[-1]
     assert message.startswith("ludus: uncompilable.py, line 25: Numba cannot compile this: Unknown attribute")
+
+
+def test_a_function_that_does_not_return_is_named_with_its_line(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr("ludus.terminal.authoring.PATIENCE", 0.05)
+    monkeypatch.setattr("ludus.testing.lockstep.ENDLESS_SECONDS", 0.2)
+    stuck = "import time\n    time.sleep(0.5)\n    raise KeyboardInterrupt  # Ctrl-C while the function runs\n    "
+    path = Path(minimal(tmp_path, ("state[0] -= 1", f"{stuck}state[0] -= 1")))
+    line = 1 + path.read_text().splitlines().index("    time.sleep(0.5)")
+    assert main(["check", str(path)]) == 1
+    shown = capsys.readouterr().out
+    assert f"Still checking in plain Python ({path.name}, line {line}). Ctrl-C ends it" in shown
+    assert "play must return; in plain Python it ran for 0 s, until Ctrl-C" in shown
+    assert f"({path.name}, line {line + 1})" in shown
