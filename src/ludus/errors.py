@@ -1,6 +1,7 @@
 """Mistakes that a user can make. Each message is one line that says what to do."""
 
 import re
+import sysconfig
 import traceback
 from pathlib import Path
 
@@ -112,7 +113,8 @@ def without_colours(text: str) -> str:
 def _is_library(file: str) -> bool:
     folder, path = Path(__file__).resolve().parent, Path(file).resolve()
     is_engine = folder in path.parents and folder / "games" not in path.parents
-    return file.startswith("<") or "site-packages" in path.parts or is_engine
+    is_python = Path(sysconfig.get_path("stdlib")).resolve() in path.parents
+    return file.startswith("<") or "site-packages" in path.parts or is_engine or is_python
 
 
 def place_of(frames: traceback.StackSummary) -> str:
