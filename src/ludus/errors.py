@@ -77,6 +77,10 @@ class DamagedRun(LudusWarning):
     """A file of a run is damaged or missing, and the run goes on without it."""
 
 
+class NothingKept(LudusWarning):
+    """Machine code cannot be written to the cache."""
+
+
 class ChangedRules(LudusWarning):
     """The source of a game differs from the one that a run, a result or a position was made with."""
 
