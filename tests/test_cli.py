@@ -431,3 +431,8 @@ def test_a_program_that_has_read_from_standard_input_can_run_commands():
     code = "import sys; sys.stdin.readline(); from ludus.cli import main; sys.exit(main(['games']))"
     done = subprocess.run([sys.executable, "-c", code], input="x\ny\n", capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_match_loads_no_statistics_library_before_it_shows_anything():
+    script = "import sys, ludus.terminal.match, ludus.terminal.grading; sys.exit('scipy.stats' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", script], timeout=120).returncode == 0

@@ -142,6 +142,7 @@ def test_wrong_arguments_are_errors_of_one_line(tmp_path):
         ({"render_mode": "svg"}, "render_mode must be one of"),
         ({"opponent": "uct"}, "connect4 has no option 'opponent'"),
         ({"opponents": "utc"}, "did you mean uct"),
+        ({"opponents": None}, "an opponent must be the name of an agent, such as uct:100, or an agent, not None"),
     ):
         with pytest.raises(LudusError, match=message):
             GymEnv("connect4", **arguments)
@@ -150,6 +151,26 @@ def test_wrong_arguments_are_errors_of_one_line(tmp_path):
         GymEnv(tmp_path / "countdown.py")
     with pytest.raises(BadOption, match=r"to ludus\.make"):
         GymEnv(ludus.make("connect4"), rows=5)
+
+
+@pytest.mark.parametrize("action", [1.7, "2", None, np.array([1])])
+def test_an_action_that_is_no_integer_is_an_error(action):
+    env = GymEnv("connect4", seat=0, **SMALL)
+    env.reset(seed=0)
+    players = AECEnv("connect4", **SMALL)
+    players.reset(seed=0)
+    for each in (env, players):
+        with pytest.raises(IllegalMove, match="an action must be an integer, not"):
+            each.step(action)
+    assert env.position.played == []
+    env.step(np.array(1))  # as Stable-Baselines3 gives it
+
+
+def test_unknown_options_of_a_reset_are_errors():
+    with pytest.raises(BadOption, match="reset has no option 'chair'; its options are seat"):
+        GymEnv("connect4", **SMALL).reset(options={"chair": 1})
+    with pytest.raises(BadOption, match="reset has no option 'seat'; its options are reset_mask"):
+        VectorEnv("connect4", 2, **SMALL).reset(options={"seat": 1})
 
 
 def test_importing_ludus_does_not_import_gymnasium():
@@ -300,6 +321,38 @@ def test_self_play_in_compiled_code_is_the_game_played_move_by_move(mode):
     assert endings > 5
 
 
+def test_without_autoreset_games_are_begun_by_a_mask():
+    envs = VectorEnv("connect4", 3, opponents="self", autoreset_mode="Disabled", illegal="lose", **SMALL)
+    with pytest.raises(BadOption, match="without a reset_mask first"):
+        envs.reset(options={"reset_mask": np.array([True, False, False])})
+    first, _ = envs.reset(seed=1)
+    seen, rewards, ended, _, infos = envs.step(np.array([99, 0, 1]))
+    assert (rewards.tolist(), ended.tolist()) == ([-1.0, 0.0, 0.0], [True, False, False])
+    assert infos["values"][0].tolist() == [-1.0, 0.0]
+    assert not infos["action_mask"][0].any()
+    with pytest.raises(IllegalMove, match="game 0 is over"):
+        envs.step(np.array([0, 0, 0]))
+    again, infos = envs.reset(options={"reset_mask": ended})
+    assert np.array_equal(again[0], first[0])
+    assert np.array_equal(again[1:], seen[1:])  # the other games go on
+    assert infos["action_mask"].all()
+    assert not envs.step(np.array([0, 0, 0]))[2].any()
+    for mask in (np.array([1, 0, 0]), np.zeros(3, bool), np.ones(2, bool)):
+        with pytest.raises(BadOption, match="reset_mask must be an array of 3 booleans"):
+            envs.reset(options={"reset_mask": mask})
+
+
+def test_a_mask_leaves_the_random_numbers_of_the_other_games_alone():
+    def story(masked):
+        envs = VectorEnv("laststone", 2, seat=1)
+        envs.reset(seed=1)
+        if masked:
+            envs.reset(seed=2, options={"reset_mask": np.array([True, False])})
+        return [envs.step(np.zeros(2, int))[0][1].tolist() for _ in range(12)]
+
+    assert story(masked=True) == story(masked=False)
+
+
 def test_random_opponents_play_up_to_the_next_choice_of_the_learner():
     envs = VectorEnv("laststone", 6, seat="alternate")
     _, infos = envs.reset(seed=4)
@@ -345,6 +398,10 @@ def test_illegal_actions_in_a_vector_end_their_games():
         strict.step(np.array([0, 5]))
     with pytest.raises(IllegalMove, match="one action for each of the 2 games"):
         strict.step(np.array([0]))
+    with pytest.raises(IllegalMove, match="actions must be integers, not float64"):
+        strict.step(np.array([0.5, 1.5]))
+    with pytest.raises(BadOption, match="autoreset_mode must be one of NextStep, SameStep, Disabled, not 'x'"):
+        VectorEnv("connect4", 2, autoreset_mode="x")
     with pytest.raises(BadOption, match="num_envs must be at least 1"):
         VectorEnv("connect4", 0)
     with pytest.raises(Unsuitable, match="roshambo has simultaneous moves"):

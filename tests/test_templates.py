@@ -19,6 +19,7 @@ def test_each_template_is_a_game_that_keeps_its_promises(tmp_path, kind):
     game = ludus.make(path)
     assert (game.name, game.title) == ("two_words", "Two words")
     assert game.observation is not None  # so that it can be trained
+    assert game.observation_bounds == (0.0, 1.0)  # Gymnasium's checker warns of infinite ones
     text = path.read_text()
     assert "mygame" not in text.lower()
     assert text.splitlines()[0].startswith('"""Two words: ')

@@ -1,6 +1,9 @@
 """check_game passes games that keep their promises, and names the promise that others break."""
 
+import re
 import sys
+import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -405,3 +408,39 @@ def test_a_failure_to_compile_names_the_line_of_the_author(capsys):
     assert main(["perft", str(TOYS / "uncompilable.py"), "--depth", "2"]) == 2
     message = capsys.readouterr().err.splitlines()[-1]
     assert message.startswith("ludus: uncompilable.py, line 25: Numba cannot compile this: Unknown attribute")
+
+
+def test_a_function_that_does_not_return_is_named_with_its_line(tmp_path, monkeypatch, capsys):
+    inside, shown = tmp_path / "inside", tmp_path / "shown"
+
+    class Timer(threading.Timer):
+        def run(self):  # the time is up when the function runs, however slow the machine is
+            while not inside.exists():
+                time.sleep(0.01)
+            self.function(*self.args)
+            shown.touch()
+
+    monkeypatch.setattr("ludus.terminal.authoring.threading.Timer", Timer)
+    monkeypatch.setattr("ludus.testing.lockstep.ENDLESS_SECONDS", 0.0)
+    lines = [
+        "from pathlib import Path",
+        f"Path({str(inside)!r}).touch()",
+        f"while not Path({str(shown)!r}).exists():",
+        "    pass",
+        "raise KeyboardInterrupt  # Ctrl-C",
+        "state[0] -= 1",
+    ]
+    path = Path(minimal(tmp_path, ("state[0] -= 1", "\n    ".join(lines))))
+    first = next(number for number, line in enumerate(path.read_text().splitlines(), 1) if lines[0] in line)
+    assert main(["check", str(path)]) == 1
+    told = capsys.readouterr().out
+    found = re.search(r"Still checking in plain Python \(minimal\.py, line (\d+)\)\. Ctrl-C ends it", told)
+    assert first < int(found[1]) < first + 4
+    assert "play must return; in plain Python it ran for 0 s, until Ctrl-C" in told
+    assert f"(minimal.py, line {first + 4})" in told
+
+
+def test_an_error_inside_the_standard_library_is_that_of_the_line_that_called_it(tmp_path):
+    path = minimal(tmp_path, ("state[0] -= 1", "import json; json.loads('{')\n    state[0] -= 1"))
+    number = next(number for number, line in enumerate(Path(path).read_text().splitlines(), 1) if "json" in line)
+    assert f"(minimal.py, line {number})" in complaint(path)

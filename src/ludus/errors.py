@@ -1,6 +1,7 @@
 """Mistakes that a user can make. Each message is one line that says what to do."""
 
 import re
+import sysconfig
 import traceback
 from pathlib import Path
 
@@ -76,6 +77,10 @@ class DamagedRun(LudusWarning):
     """A file of a run is damaged or missing, and the run goes on without it."""
 
 
+class NothingKept(LudusWarning):
+    """Machine code cannot be written to the cache."""
+
+
 class ChangedRules(LudusWarning):
     """The source of a game differs from the one that a run, a result or a position was made with."""
 
@@ -112,15 +117,21 @@ def without_colours(text: str) -> str:
 def _is_library(file: str) -> bool:
     folder, path = Path(__file__).resolve().parent, Path(file).resolve()
     is_engine = folder in path.parents and folder / "games" not in path.parents
-    return file.startswith("<") or "site-packages" in path.parts or is_engine
+    is_python = Path(sysconfig.get_path("stdlib")).resolve() in path.parents
+    return file.startswith("<") or "site-packages" in path.parts or is_engine or is_python
+
+
+def place_of(frames: traceback.StackSummary) -> str:
+    """The last line of these calls that is in a file of the user, else in any file: " (FILE, line N)", or ""."""
+    files = [frame for frame in frames if not frame.filename.startswith("<")]
+    own = [frame for frame in files if not _is_library(frame.filename)]
+    return "".join(f" ({Path(frame.filename).name}, line {frame.lineno})" for frame in (own or files)[-1:])
 
 
 def describe_error(error: BaseException) -> str:
     """An exception in one line, with the line of the user's file, if there is one, that it came from."""
     if type(error).__module__.startswith("numba."):
         return describe_compile_error(error)
-    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if not frame.filename.startswith("<")]
-    own = [frame for frame in frames if not _is_library(frame.filename)]
-    last = [] if isinstance(error, SyntaxError) else (own or frames)[-1:]  # its text names the line itself
-    where = "".join(f" ({Path(frame.filename).name}, line {frame.lineno})" for frame in last)
+    # The text of a SyntaxError names the line itself.
+    where = "" if isinstance(error, SyntaxError) else place_of(traceback.extract_tb(error.__traceback__))
     return f"{type(error).__name__}: {(str(error).strip() or 'no message').splitlines()[0]}{where}"

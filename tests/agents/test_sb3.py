@@ -135,6 +135,7 @@ def test_no_pickled_object_in_a_file_is_loaded(tmp_path):
         (None, {"policy_kwargs": {"activation_fn": "<class 'my.Own'>"}}, "activation function 'Own' is none of Tanh"),
         (None, {}, "its description, `data`, cannot be read"),
         (networks() | {"value_net.bias": torch.tensor([torch.nan])}, None, "numbers that are not finite"),
+        (networks() | {"mlp_extractor.value_net.0.weight": torch.ones(8, 5)}, None, "its value network does not fit"),
         ([1, 2], None, "its weights cannot be read"),
     ],
 )

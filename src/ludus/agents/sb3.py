@@ -114,6 +114,8 @@ class Sb3Agent:
         shape = self.game.observation
         if shape is None:
             raise BadAgent(f"{self.name}: {self.game.name} has no observation")
+        if self.value[0][0].shape[1] != self.policy[0][0].shape[1] or self.value[-1][0].shape[0] != 1:
+            raise BadAgent(f"{path}: its value network does not fit its policy network")
         sizes = int(np.prod(shape)), self.game.actions
         learned = self.policy[0][0].shape[1], self.policy[-1][0].shape[0]
         if sizes != learned:

@@ -21,7 +21,7 @@ from typing import IO, TYPE_CHECKING, Any
 from ludus.agents.naming import KINDS
 from ludus.arena.channel import MAX_BYTES, Child, read_message
 from ludus.child import exit_with_group
-from ludus.errors import BrokenGame, ChangedRules
+from ludus.errors import BrokenGame, ChangedRules, NothingKept
 from ludus.registry import remake
 from ludus.spec import GameSpec
 
@@ -58,7 +58,8 @@ def begin_service(which: str, requests: IO[bytes]) -> Any:
     global service
     service = which
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C goes to all processes of a terminal: the parent decides
-    warnings.simplefilter("ignore", ChangedRules)  # the parent has warned already
+    for warned in (ChangedRules, NothingKept):
+        warnings.simplefilter("ignore", warned)  # the parent has warned already
     setup = read_message(requests)
     KINDS.update(setup["kinds"])
     return setup

@@ -17,7 +17,7 @@ import math
 from collections.abc import Iterable
 
 import numpy as np
-from scipy.stats import binom
+from scipy.special import bdtrc, gammaln  # scipy.stats takes most of a second to load
 
 from ludus.errors import BadOption
 
@@ -119,5 +119,6 @@ def p_value(pairs: Iterable[float]) -> float:
     # With i of the singles and j of the doubles for A, its sum is 2 i - singles + 2 (2 j - doubles).
     made = counts[1] + 2 * counts[2]
     heads = np.arange(doubles + 1)
-    tails = binom.sf(made - 2 * heads - 1, singles, 0.5)
-    return min(1.0, float(binom.pmf(heads, doubles, 0.5) @ tails))
+    tails = bdtrc(np.clip(made - 2 * heads - 1, -1, singles), singles, 0.5)
+    ways = gammaln(doubles + 1) - gammaln(heads + 1) - gammaln(doubles - heads + 1)
+    return min(1.0, float(np.exp(ways - doubles * math.log(2.0)) @ tails))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import os
 from collections.abc import Iterable
 from typing import Any
@@ -10,7 +11,7 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from ludus.errors import BadOption, Unsuitable
+from ludus.errors import BadOption, IllegalMove, Unsuitable
 from ludus.game import Game
 from ludus.position import Position
 from ludus.registry import make
@@ -49,6 +50,22 @@ def choice_of(name: str, value: Any, known: Iterable[Any]) -> Any:
     if value not in allowed:
         raise BadOption(f"{name} must be one of {', '.join(map(str, allowed))}, not {shortened(value)}")
     return value
+
+
+def known_options(options: dict[str, Any] | None, *known: str) -> dict[str, Any]:
+    """The options of a reset; BadOption if one is not `known`."""
+    for name in options or {}:
+        if name not in known:
+            raise BadOption(f"reset has no option {shortened(name)}; its options are {', '.join(known)}")
+    return options or {}
+
+
+def action_id(action: Any) -> int:
+    """An action as a Python integer; IllegalMove if it is none, such as 1.7 or None."""
+    try:
+        return operator.index(action)
+    except TypeError:
+        raise IllegalMove(f"an action must be an integer, not {shortened(action)}") from None
 
 
 def observation_space(game: Game) -> Any:

@@ -21,7 +21,9 @@ from ludus.envs.common import (
     RENDER_FPS,
     RENDER_MODES,
     GameSource,
+    action_id,
     choice_of,
+    known_options,
     mask_of,
     observation_space,
     open_game,
@@ -31,6 +33,7 @@ from ludus.errors import BadOption, IllegalMove, Unsuitable
 from ludus.game import Game
 from ludus.position import Position
 from ludus.rules import EVERYONE
+from ludus.spec import shortened
 
 Opponent = str | Agent
 """An agent by its name, such as "uct:100", or the agent itself."""
@@ -92,7 +95,7 @@ class GymEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
         super().reset(seed=seed)
         if seed is not None:
             self._games = 0
-        wanted = (options or {}).get("seat", self.seating)
+        wanted = known_options(options, "seat").get("seat", self.seating)
         choice_of("seat", wanted, ["random", "alternate", *range(self.game.players)])
         for _ in range(BEGINNINGS):
             self.seat = self._seat(wanted)
@@ -113,7 +116,7 @@ class GymEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
         """Play the learner's action, an id."""
         if self._over or self.position is None:
             raise IllegalMove("no game is under way: call reset()")
-        action = int(action)
+        action = action_id(action)
         legal = action in self.position.actions_of(self.seat)
         if not legal and self.illegal == RAISE:
             raise IllegalMove(f"action {action} is not legal; info['action_mask'] has the legal ones")
@@ -201,4 +204,9 @@ def _agents(given: Opponent | Sequence[Opponent], game: Game) -> list[Agent]:
         raise BadOption(
             f"{game.name} has {others} other seats: give as many opponents, or one for all, not {len(each)}"
         )
+    for agent in each:
+        if not isinstance(agent, str) and not callable(getattr(agent, "choose", None)):
+            raise BadOption(
+                f"an opponent must be the name of an agent, such as uct:100, or an agent, not {shortened(agent)}"
+            )
     return [make_agent(agent, game, place) if isinstance(agent, str) else agent for place, agent in enumerate(each)]

@@ -20,6 +20,7 @@ from ludus.envs.common import (
     RENDER_MODES,
     GameSource,
     choice_of,
+    known_options,
     observation_space,
     open_game,
     render,
@@ -30,7 +31,6 @@ from ludus.position import Position
 from ludus.rng import generators
 
 OPPONENTS = ("random", "self")
-AUTORESET_MODES = (AutoresetMode.SAME_STEP, AutoresetMode.NEXT_STEP)
 
 
 class VectorEnv(GymnasiumVectorEnv[NDArray[np.float32], NDArray[np.int64], NDArray[Any]]):
@@ -48,7 +48,7 @@ class VectorEnv(GymnasiumVectorEnv[NDArray[np.float32], NDArray[np.int64], NDArr
         action_mask     int8 [num_envs, actions]: 1 for a legal action
         player          int64 [num_envs]: the player who acts next, in whose view the observation is
         final_obs       object [num_envs]: with AutoresetMode.SAME_STEP, the last observation of a game that ended
-        final_info      for a game that ended (with AutoresetMode.NEXT_STEP, directly in the infos): `values` float32
+        final_info      for a game that ended (directly in the infos, unless the mode is SAME_STEP): `values` float32
                         [num_envs, players], every player's result; `acted` int64 [num_envs], the player whom the
                         reward is for; `illegal_action` bool [num_envs]
 
@@ -72,7 +72,8 @@ class VectorEnv(GymnasiumVectorEnv[NDArray[np.float32], NDArray[np.int64], NDArr
         seat            the learner's seat: a number from 0, "random" for each game, or "alternate"
         illegal         "lose": an illegal action ends the game with reward -1; "raise": it raises IllegalMove
         autoreset_mode  SAME_STEP: the step that ends a game returns the beginning of the next; NEXT_STEP: the step
-                        after it does so, and ignores the action
+                        after it does so, and ignores the action; DISABLED: games that ended must be begun anew by
+                        reset(options={"reset_mask": ended})
         """
         self.game = open_game(game, options)
         players = self.game.players
@@ -81,7 +82,9 @@ class VectorEnv(GymnasiumVectorEnv[NDArray[np.float32], NDArray[np.int64], NDArr
         choice_of("opponents", opponents, OPPONENTS)
         choice_of("seat", seat, ["random", "alternate", *range(players)])
         self.illegal = choice_of("illegal", illegal, ILLEGAL)
-        self.autoreset_mode = choice_of("autoreset_mode", AutoresetMode(autoreset_mode), AUTORESET_MODES)
+        known = [mode.value for mode in AutoresetMode]
+        mode = autoreset_mode.value if isinstance(autoreset_mode, AutoresetMode) else autoreset_mode
+        self.autoreset_mode = AutoresetMode(choice_of("autoreset_mode", mode, known))
         self.render_mode = choice_of("render_mode", render_mode, [None, *RENDER_MODES])
         self.metadata = {
             "render_modes": RENDER_MODES,
@@ -114,15 +117,22 @@ class VectorEnv(GymnasiumVectorEnv[NDArray[np.float32], NDArray[np.int64], NDArr
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[NDArray[np.float32], dict[str, Any]]:
-        """Begin all games anew; the same seed gives the same games for the same actions."""
+        """Begin all games anew; the same seed gives the same games for the same actions.
+
+        options={"reset_mask": mask}, bool [num_envs], begins only the games in which the mask is True.
+        """
+        wanted = self._wanted(options)
         super().reset(seed=seed)
         if seed is not None or self._random is None:
-            self._random = generators(int(self.np_random.integers(2**31)), self.num_envs)
+            fresh = generators(int(self.np_random.integers(2**31)), self.num_envs)
             # The seats are turned on by one before the first game: then they are 0, 1, 2 and so on.
-            self._seats[:] = np.arange(self.num_envs) - 1 if self._seating == ALTERNATE else self._seat
+            seats = np.arange(self.num_envs) - 1 if self._seating == ALTERNATE else np.full(self.num_envs, self._seat)
+            if self._random is None:
+                self._random = fresh
+            self._random[wanted], self._seats[wanted] = fresh[wanted], seats[wanted]
         observations = np.zeros(self._final.shape, np.float32)
         began = begin_games(
-            *self._games(), self._seating, BEGINNINGS, observations, self._masks, self._ended, *self._scratch
+            *self._games(), self._seating, BEGINNINGS, wanted, observations, self._masks, self._ended, *self._scratch
         )
         self._check(began)
         return observations, self._infos()
@@ -133,7 +143,13 @@ class VectorEnv(GymnasiumVectorEnv[NDArray[np.float32], NDArray[np.int64], NDArr
         """Play one action in each game, int [num_envs]."""
         if self._random is None:
             raise IllegalMove("the games have not begun: call reset()")
-        chosen = np.ascontiguousarray(actions, np.int64)
+        given = np.asarray(actions)
+        if not np.issubdtype(given.dtype, np.integer):
+            raise IllegalMove(f"actions must be integers, not {given.dtype}")
+        if self.autoreset_mode is AutoresetMode.DISABLED and self._ended.any():
+            index = int(np.flatnonzero(self._ended)[0])
+            raise IllegalMove(f"game {index} is over: begin it by reset(options={{'reset_mask': ...}})")
+        chosen = np.ascontiguousarray(given, np.int64)
         if chosen.shape != (self.num_envs,):
             raise IllegalMove(f"give one action for each of the {self.num_envs} games, not the shape {chosen.shape}")
         if self.illegal == RAISE:
@@ -188,6 +204,18 @@ class VectorEnv(GymnasiumVectorEnv[NDArray[np.float32], NDArray[np.int64], NDArr
         """The boards of all games as texts or images, depending on render_mode."""
         frames = tuple(render(self.position(index), self.render_mode) for index in range(self.num_envs))
         return None if self.render_mode in (None, "human") else frames
+
+    def _wanted(self, options: dict[str, Any] | None) -> NDArray[np.bool_]:
+        """bool [num_envs]: True for the games that a reset with these options begins."""
+        given = known_options(options, "reset_mask").get("reset_mask")
+        if given is None:
+            return np.ones(self.num_envs, np.bool_)
+        mask = np.asarray(given)
+        if mask.dtype != np.bool_ or mask.shape != (self.num_envs,) or not mask.any():
+            raise BadOption(f"reset_mask must be an array of {self.num_envs} booleans, at least one of them True")
+        if self._random is None:
+            raise BadOption("the games have not begun: call reset() without a reset_mask first")
+        return np.ascontiguousarray(mask)
 
     def _games(self) -> tuple[Any, ...]:
         return self.game.rules, self._states, self._random, self._seats

@@ -51,17 +51,23 @@ def show(rules, states, seats, i, seating, observations, masks, actions):
 
 
 @kernel
-def begin_games(rules, states, random, seats, seating, beginnings, observations, masks, ended, actions, joint, values):
-    """Begin all B games. Returns False if the learner gets no turn in one of them in `beginnings` attempts.
+def begin_games(
+    rules, states, random, seats, seating, beginnings, wanted, observations, masks, ended, actions, joint, values
+):
+    """Begin the games of wanted bool [B]. Returns False if a learner gets no turn in `beginnings` attempts.
 
-    Fills observations float32 [B, ...], which is zeroed, masks bool [B, A], seats int64 [B] and ended bool [B].
-    Scratch: actions [R], joint [P], values [P].
+    Fills observations float32 [B, ...], which is zeroed, masks bool [B, A], seats int64 [B] and ended bool [B] of all B
+    games. Scratch: actions [R], joint [P], values [P].
     """
     for i in range(seats.size):
-        if not begin_game(rules, states, random, seats, i, seating, beginnings, actions, joint, values):
-            return False
-        show(rules, states, seats, i, seating, observations, masks, actions)
-        ended[i] = False
+        if wanted[i]:
+            if not begin_game(rules, states, random, seats, i, seating, beginnings, actions, joint, values):
+                return False
+            ended[i] = False
+        if ended[i]:
+            observe(rules, states[i], seats[i], observations[i])
+        else:
+            show(rules, states, seats, i, seating, observations, masks, actions)
     return True
 
 

@@ -26,6 +26,7 @@ from ludus.envs.common import (
     RENDER_FPS,
     RENDER_MODES,
     GameSource,
+    action_id,
     choice_of,
     mask_of,
     observation_space,
@@ -103,7 +104,7 @@ class _Players:
 
     def _legal(self, position: Position, player: int, action: Any) -> bool:
         """True if a player may play this action; with illegal="raise", IllegalMove if not."""
-        legal = int(action) in position.actions_of(player)
+        legal = action_id(action) in position.actions_of(player)
         if not legal and self.illegal == RAISE:
             raise IllegalMove(f"action {action} of player_{player} is not legal; its action_mask has the legal ones")
         return legal

@@ -5,7 +5,7 @@
 An entry is one file that is written whole or not at all and never changes: its name is a digest of everything that it
 was made from. So processes need no lock, and versions of Ludus do not disturb each other. A file begins with a
 checksum. A file that is missing, damaged or unreadable is compiled again, and a disk that cannot be written to keeps
-nothing: neither is an error.
+nothing: neither is an error, but the latter is a warning, as every command compiles anew.
 """
 
 from __future__ import annotations
@@ -16,10 +16,13 @@ import os
 import sys
 import tempfile
 import time
+import warnings
 from pathlib import Path
 
 import llvmlite
 import numba
+
+from ludus.errors import NothingKept
 
 KEPT_DAYS = 30
 """Entries that no process has used for this long are removed."""
@@ -72,11 +75,11 @@ def read(name: str) -> bytes | None:
 
 
 def write(name: str, content: bytes) -> None:
-    """Keep an entry, if the disk allows it."""
+    """Keep an entry; a warning if the disk does not allow it."""
     file = _path(name)
     if file is None:
         return
-    with contextlib.suppress(OSError):  # a full or read-only disk, or no permission
+    try:
         file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         number, draft = tempfile.mkstemp(".draft", f"{name}.", file.parent)
         try:
@@ -87,6 +90,11 @@ def write(name: str, content: bytes) -> None:
             with contextlib.suppress(OSError):
                 os.unlink(draft)
             raise
+    except OSError as error:  # a full or read-only disk, or no permission
+        told = f"machine code cannot be kept in {cache_folder()} ({error.strerror}), so each command compiles anew"
+        warnings.warn(f"{told}; LUDUS_CACHE names another folder", NothingKept, stacklevel=2)
+        return
+    with contextlib.suppress(OSError):
         _clean(file.parent.parent)
 
 

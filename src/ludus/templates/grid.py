@@ -102,6 +102,7 @@ class MyGameGame(GridGame):
     name, title = "mygame", "My Game"
     version = 1  # raise it when you change the rules of a game that others have played
     symbols = ".xo"
+    observation_bounds = (0.0, 1.0)  # the smallest and the largest number that observe writes
     variants = ({"rows": 3, "columns": 4, "line": 3}, {"rows": 6})  # options that ludus check tries too
 
     def setup(self):

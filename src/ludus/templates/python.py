@@ -28,7 +28,7 @@ class MyGame(PythonGame):
         self.heaps = tuple(int(word) for word in words)
         self.actions = self.most_legal = MOST * len(self.heaps)  # take 1, 2 or 3 from heap 0, then from heap 1 ...
         self.longest = sum(self.heaps)  # the largest number of moves of a game
-        self.observation = (len(self.heaps), max(self.heaps))
+        self.observation, self.observation_bounds = (len(self.heaps), max(self.heaps)), (0.0, 1.0)
 
     def initial(self, seed):
         return self.heaps, 0

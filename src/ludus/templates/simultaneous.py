@@ -100,7 +100,7 @@ class MyGameGame(Game):
         require(3 <= self.rules.cells <= MOST_CELLS, f"mygame: cells must be from 3 to {MOST_CELLS}")
         require(1 <= self.rules.rounds <= 100, "mygame: rounds must be from 1 to 100")
         self.longest = self.rules.rounds  # the largest number of moves of a game
-        self.observation = (4, 1, self.rules.cells)
+        self.observation, self.observation_bounds = (4, 1, self.rules.cells), (0.0, 1.0)
 
     def player_name(self, player):
         return ("red", "blue")[player]

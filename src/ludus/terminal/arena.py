@@ -17,7 +17,7 @@ from ludus.cluster.events import ActorLost, ClusterChanged
 from ludus.terminal.cluster import cluster_line
 from ludus.terminal.interrupt import ctrl_c_stops
 from ludus.terminal.ratings import print_standings, rating_table
-from ludus.terminal.show import command, complain, describe, plain, terminal
+from ludus.terminal.show import command, complain, counted, describe, plain, terminal
 from ludus.terminal.trust import with_trust
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ class ArenaView:
 
     def begin(self, event: ArenaStarted) -> None:
         file = plain(event.file)
-        at_once = f"{'up to ' * self.on_cluster}{event.parallel} games at once"
+        at_once = f"{'up to ' * self.on_cluster}{counted(event.parallel, 'game')} at once"
         print(f"{describe(event.game)}: {len(event.agents)} agents, {at_once}, results in {file}")
         if event.games:
             print(f"{event.games:,} games are there already; going on from them.")

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import sys
+import threading
+import traceback
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
+from ludus.errors import place_of
 from ludus.terminal.compiling import compiling_into
 from ludus.terminal.show import command, terminal
 from ludus.testing.events import CheckEvent, Checking, FirstVerdict
 
 if TYPE_CHECKING:
     from ludus.game import Game
+
+PATIENCE = 5.0
+"""Seconds after which a check without a first verdict says where it is."""
 
 
 def show_new(file: str, kind: str) -> None:
@@ -38,15 +45,27 @@ class CheckView:
         self.opened = ExitStack()
         self.text = "Checking"
         self.status: Any = None
+        self.waiting = threading.Timer(PATIENCE, self._show_place, [threading.get_ident()])
+        self.waiting.daemon = True
 
     def __enter__(self) -> CheckView:
+        self.waiting.start()
         if self.console.is_terminal:
             self.status = self.opened.enter_context(self.console.status(self.text))
             self.opened.enter_context(compiling_into(self._show_compiling))
         return self
 
     def __exit__(self, *failure: object) -> None:
+        self.waiting.cancel()
         self.opened.close()
+
+    def _show_place(self, thread: int) -> None:
+        """Say which line of the game runs in a thread that has given no verdict: it may never end."""
+        place = place_of(traceback.extract_stack(sys._current_frames()[thread]))
+        print(
+            f"Still checking in plain Python{place}. Ctrl-C ends it and names a function that does not return.",
+            flush=True,
+        )
 
     def _show_compiling(self, text: str | None) -> None:
         """Show what is compiled, until the next event: kernels follow each other, and the line would flicker."""
@@ -60,6 +79,7 @@ class CheckView:
 
     def __call__(self, event: CheckEvent) -> None:
         if isinstance(event, FirstVerdict):
+            self.waiting.cancel()
             print(
                 f"{event.game}: no broken promise in plain Python ({event.positions} positions, "
                 f"{event.seconds:.1f} s). Now the machine code.",

@@ -12,7 +12,7 @@ from ludus.cluster.events import ActorLost, ClusterChanged
 from ludus.terminal.bar import Bar
 from ludus.terminal.cluster import cluster_line
 from ludus.terminal.interrupt import ctrl_c_stops
-from ludus.terminal.show import complain, describe, new_table, plain, print_table, wrapped
+from ludus.terminal.show import complain, counted, describe, new_table, plain, print_table, wrapped
 
 if TYPE_CHECKING:
     from ludus.arena.result import MatchResult
@@ -110,8 +110,9 @@ def show_comparison(result: MatchResult) -> None:
             "not better": f"{one} is not better than {other} by {test.by:g} points",
             None: "not decided",
         }[test.verdict]
-        text = f"Sequential test at an error of {100 * test.error:g} %: {verdict}, after {test.pairs} pairs."
+        text = f"Sequential test at an error of {100 * test.error:g} %: {verdict}, after {counted(test.pairs, 'pair')}."
         print("\n" + plain(text))
     elif (p_value := result.p_value) is not None:
-        text = f"Probability of such a result in {result.pairs} pairs if {one} were not better: p = {p_value:.4f}"
+        pairs = counted(result.pairs, "pair")
+        text = f"Probability of such a result in {pairs} if {one} were not better: p = {p_value:.4f}"
         print("\n" + plain(text))

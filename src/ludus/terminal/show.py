@@ -45,6 +45,11 @@ def plain(text: object, most: int = LONGEST_TEXT) -> str:
     return "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in shown)
 
 
+def counted(number: int, thing: str) -> str:
+    """A number of things in words: 1 pair, 2 pairs."""
+    return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
+
+
 def terminal() -> Console:
     """Standard output. If it is not a terminal, it is wide enough that no table is cut."""
     console = Console(highlight=False, markup=False)

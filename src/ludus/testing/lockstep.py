@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import time
+import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
@@ -13,7 +15,7 @@ import numpy as np
 
 from ludus import rules as generic
 from ludus import stepping
-from ludus.errors import COMPILER_NOISE, Unsuitable, describe_error, without_colours
+from ludus.errors import COMPILER_NOISE, Unsuitable, describe_error, place_of, without_colours
 from ludus.game import Game, Position
 from ludus.rules import EVERYONE
 
@@ -24,6 +26,8 @@ CLOSE = 1e-6
 """Largest difference of numbers that count as equal."""
 MOST_SYMMETRIES = 24
 """If a game has more symmetries, only this many are tried."""
+ENDLESS_SECONDS = 2.0
+"""Ctrl-C in a function that has run for this long counts as a function that does not return."""
 
 
 class BrokenPromise(AssertionError):
@@ -294,9 +298,17 @@ class Lockstep:
 
     @contextmanager
     def blame(self, name: str, way: Way, hint: str = "", allowed: type[Exception] | tuple[()] = ()) -> Iterator[None]:
-        """Turn an exception of a function of the game into a broken promise."""
+        """Turn an exception of a function of the game into a broken promise; also a Ctrl-C if it does not return."""
+        began = time.monotonic()
         try:
             yield
+        except KeyboardInterrupt as stop:
+            seconds = time.monotonic() - began
+            if seconds < ENDLESS_SECONDS:
+                raise
+            place = place_of(traceback.extract_tb(stop.__traceback__))
+            told = f"in {way.label} it ran for {seconds:.0f} s, until Ctrl-C{place}"
+            raise self.broken(f"{name} must return; {told}") from stop
         except BrokenPromise:
             raise
         except allowed:
