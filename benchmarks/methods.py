@@ -32,7 +32,7 @@ VARIANTS = {
         "full_search_fraction": 0.25,
         "fast_simulations": 24,
     },
-    "a higher rate": {"learning_rate": 0.005, "learning_rate_end": 0.0003},
+    "a lower rate": {"learning_rate": 0.002, "learning_rate_end": 0.0002},
     "weights by surprise": {"surprise_weight": 0.5},
     "no symmetric images": {"augment": False},
     "no averaged weights": {"ema_decay": 0.0},

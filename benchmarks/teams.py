@@ -9,11 +9,14 @@ import argparse
 import math
 import statistics
 from concurrent.futures import ProcessPoolExecutor
+from functools import cache
 from multiprocessing import get_context
 from random import Random
 
 import ludus
+from ludus.agents.agent import Agent
 from ludus.agents.naming import make_agent
+from ludus.game import Game
 from ludus.machine import cpu_count
 from ludus.rules import EVERYONE
 
@@ -21,10 +24,16 @@ TEAMS = {"gdl:babel": {"all": (0, 1, 2)}, "gdl:pacman": {"pacman": (0,), "ghosts
 RANDOM_MOVES = 2
 
 
+@cache
+def seat_agents(name: str, agents: tuple[str, ...]) -> tuple[Game, list[Agent]]:
+    """The game, and an agent for each seat, made once in a process."""
+    game = ludus.make(name).compile()
+    return game, [make_agent(each, game) for each in agents]
+
+
 def play(name: str, agents: tuple[str, ...], seed: int) -> list[float]:
     """The values of one game, with an agent for each seat."""
-    game = ludus.make(name).compile()
-    seated = [make_agent(each, game, seed + 1000 * seat) for seat, each in enumerate(agents)]
+    game, seated = seat_agents(name, agents)
     for seat, agent in enumerate(seated):
         agent.new_game(seed + 1000 * seat)
     position, random = game.start(seed), Random(seed)

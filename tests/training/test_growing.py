@@ -82,3 +82,17 @@ def test_the_designs_are_ever_larger_settings():
         assert larger.blocks > config.blocks
         assert larger.width > config.width
         config = dataclasses.replace(larger)
+
+
+def test_a_learning_rate_is_suggested_where_it_was_measured_and_nobody_chose_one(monkeypatch):
+    game = ludus.make("connect4")
+    for engine, given, suggested in (
+        ("int8", set(), True),
+        ("int8", {"blocks"}, True),
+        ("int8", {"learning_rate"}, False),
+        ("int8", {"network"}, False),
+        ("cuda", set(), False),
+    ):
+        monkeypatch.setattr("ludus.training.planning.fastest_engine", lambda engine=engine: engine)
+        settings = settings_for(game, given)
+        assert ("learning_rate" in settings, "learning_rate_end" in settings) == (suggested, suggested)

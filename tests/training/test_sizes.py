@@ -137,8 +137,10 @@ def test_a_run_begins_with_the_weights_of_another(small_board, tmp_path, capsys)
     size = ["--option", "rows=5", "--option", "columns=5"]
     quick = [f"--set={name}={SMALL[name]}" for name in SMALL if name not in ("blocks", "width", "planned_rows")]
     begin = ["train", "connect4", *size, "--from", str(folder), "--run", str(where), "--steps", "1", *quick]
-    assert main([*begin, "--set", "learning_rate=0", "--set", "weight_decay=0", "--set", "augment=no"]) == 0
+    still = ["--set", "learning_rate=0", "--set", "weight_decay=0", "--set", "augment=no"]
+    assert main([*begin, *still, "--seed", "5"]) == 0
     run = Run.open(where)
+    assert run.config.seed == 5
     assert run.config.initial_run == f"{folder}@2"
     assert (run.config.width, run.config.size_free, run.config.soft_policy_weight) == (8, True, 0.5)
     mine, theirs = run.load_player()[0].state_dict(), trainer.run.load_player()[0].state_dict()

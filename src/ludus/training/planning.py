@@ -62,20 +62,28 @@ class Budget(NamedTuple):
         return all(value is None for value in self)
 
 
+RATES = frozenset({"network", "learning_rate", "learning_rate_end", "rate", "rate_end"})
+"""If one of these settings is given, no other learning rate is suggested. The suggested one was measured on CPUs, with
+residual networks and networks over groups only (docs/methods.md)."""
+
+
 def settings_for(game: Game, given: Iterable[str] = ()) -> dict[str, Any]:
     """The settings that suit a game, where they differ from the defaults, if the settings `given` are chosen."""
     settings: dict[str, Any] = {"search": "puct"} if game.simultaneous else {}
     settings |= suggest_settings(game)
     if not {"network", "reply_policy_weight", "reply"}.isdisjoint(given):  # which may not work with such heads
         settings.pop("size_free", None)
+    on_gpu = fastest_engine() == "cuda"
     shape = game.observation
     if settings["network"] == "residual" and shape and shape[1] * shape[2] <= SMALL_BOARD:
         settings |= {"blocks": 2, "width": 32, "iteration_rows": 2048, "window_rows": 8192, "batch_size": 256}
+    elif settings["network"] in ("residual", "groups") and not on_gpu and RATES.isdisjoint(given):
+        settings |= {"learning_rate": 0.008, "learning_rate_end": 0.0004}
     if game.curriculum():
         settings["curriculum"] = True
     if game.most_legal > 16:
         settings["simulations"] = 32
-    if fastest_engine() == "cuda":
+    if on_gpu:
         settings |= {"concurrent_learning": True, "batch_size": 2048, "iteration_rows": 65536, "window_rows": 100_000}
     return settings
 

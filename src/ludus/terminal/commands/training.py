@@ -47,6 +47,7 @@ def train(
         list[str] | None,
         typer.Option("--set", "-s", metavar="NAME=VALUE", help="Change a setting; --settings lists them."),
     ] = None,
+    seed: Annotated[int | None, typer.Option(metavar="N", help="Seed of all random numbers, by default 0.")] = None,
     settings: Annotated[bool, typer.Option("--settings", help="List all settings with their defaults.")] = False,
     tensorboard: Annotated[bool, typer.Option("--tensorboard", help="The same as --log tensorboard.")] = False,
     log: Annotated[
@@ -89,7 +90,7 @@ def train(
         run=run,
         resume=resume,
         recipe=recipe,
-        settings=read_settings(set or []),
+        settings=read_settings([*(set or []), *([] if seed is None else [f"seed={seed}"])]),
         start=start,
         trust=trust,
         cluster=cluster,
