@@ -188,7 +188,7 @@ def test_a_run_plays_the_games_of_its_budget(games, tmp_path):
 
 
 def test_few_steps_reach_the_end_of_the_schedules(tmp_path):
-    settings = {"blocks": 0, "width": 4, "simulations": 2, "simulations_end": 8, "batch_size": 64}
+    settings = {"blocks": 0, "width": 4, "simulations": 2, "simulations_end": 8, "batch_size": 64, "workers": 2}
     run = ludus.train("tictactoe", steps=50, run=tmp_path / "run", settings=settings)
     assert run.log()[-1]["simulations"] == 8
     assert run.log()[-1]["steps"] < 60
