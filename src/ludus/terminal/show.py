@@ -45,6 +45,11 @@ def plain(text: object, most: int = LONGEST_TEXT) -> str:
     return "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in shown)
 
 
+def some(number: int, noun: str) -> str:
+    """A number and what it counts, such as 1 game or 1,200 games."""
+    return f"{number:,} {noun}{'s' * (number != 1)}"
+
+
 def terminal() -> Console:
     """Standard output. If it is not a terminal, it is wide enough that no table is cut."""
     console = Console(highlight=False, markup=False)
