@@ -49,8 +49,9 @@ def test_a_game_without_such_ends_has_no_line_about_them(sheet, capsys):
     assert "b has several goals at the end of" in shown
 
 
-def test_a_game_that_is_over_before_the_first_move_cannot_be_learned(sheet, tmp_path, capsys):
+@pytest.mark.parametrize("learn", [["train", "--games", "2"], ["ggp", "train-within", "--start-clock", "20"]])
+def test_a_game_that_is_over_before_the_first_move_cannot_be_learned(sheet, tmp_path, capsys, learn):
     """Self-play would wait for a move forever."""
-    assert main(["train", sheet(OVER), "--games", "2", "--run", str(tmp_path / "run")]) == 2
+    assert main([*learn, sheet(OVER), "--run", str(tmp_path / "run")]) == 2
     assert capsys.readouterr().err.endswith("gdl:sheet cannot be learned: it is over before the first move\n")
     assert not (tmp_path / "run").exists()
