@@ -244,7 +244,7 @@ def test_the_arena_of_a_run(run, run_that_plays):
     (folder / "arena.toml").write_text('agents = ["uct:3"]\nsimulations = 3\nseries = "before:1 nearest:uct:1"\n')
     code, shown, error = run("arena", "run", "--games", "20", "--parallel", "1")
     assert (code, error) == (0, "")
-    assert "Tic-tac-toe: 4 agents, 1 games at once, results in run/results.sqlite" in shown
+    assert "Tic-tac-toe: 4 agents, 1 game at once, results in run/results.sqlite" in shown
     for label in ("zero:run@1:3", "zero:run@2:3", "uct:3", "random"):
         assert label in shown
     assert "20 games more" in shown

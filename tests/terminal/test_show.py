@@ -9,7 +9,7 @@ from rich.console import Console
 import ludus
 from ludus.cli import main
 from ludus.terminal import show
-from ludus.terminal.show import complain, new_table, one_line, plain, print_table, wrapped
+from ludus.terminal.show import complain, new_table, one_line, plain, print_table, some, wrapped
 
 HOSTILE = "\x1b]0;owned\x07\x1b[2Jred\x9b31m\r\n\u202egnp.exe\x00\udc80"
 
@@ -89,3 +89,7 @@ def test_a_file_of_results_cannot_write_to_the_terminal(hostile_file, capsys, ar
     assert shown.out + shown.err
     assert is_harmless(shown.out)
     assert is_harmless(shown.err)
+
+
+def test_one_is_counted_in_the_singular():
+    assert [some(number, "game") for number in (0, 1, 1200)] == ["0 games", "1 game", "1,200 games"]

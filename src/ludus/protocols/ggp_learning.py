@@ -31,7 +31,7 @@ from ludus.rules import EVERYONE
 from ludus.runs.config import Config, with_settings
 from ludus.stopping import NEVER, Deadline
 from ludus.training.events import IterationDone, Planned
-from ludus.training.planning import mean_plies, settings_for
+from ludus.training.planning import check_fit, mean_plies, settings_for
 from ludus.training.selfplay import LocalSelfPlay
 from ludus.training.session import train
 
@@ -142,6 +142,7 @@ def learn_within(
 def warm_up(game: Game) -> None:
     """Compile, or load, the machine code for learning a game and playing it with a network."""
     config = with_settings(Config(), settings_for(game))
+    check_fit(game, config)
     network = config.make_network(game)
     mean_plies(game, 1)
     LocalSelfPlay(game, config, network, games=2, workers=1, seed=0).play(1, 2)

@@ -17,7 +17,7 @@ from ludus.cluster.events import ActorLost, ClusterChanged
 from ludus.terminal.cluster import cluster_line
 from ludus.terminal.interrupt import ctrl_c_stops
 from ludus.terminal.ratings import print_standings, rating_table
-from ludus.terminal.show import command, complain, counted, describe, plain, terminal
+from ludus.terminal.show import command, complain, describe, plain, some, terminal
 from ludus.terminal.trust import with_trust
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def run_arena(entrants: Sequence[str], game: Game | None, trust: bool = False, *
         print("Stopped.")
     print_standings(finished.standings)
     again = command("ludus", "ratings", plain(finished.standings.file))
-    print(f"\n{finished.games:,} games more. The same command continues; {again} shows the ratings again.")
+    print(f"\n{some(finished.games, 'game')} more. The same command continues; {again} shows the ratings again.")
 
 
 class ArenaView:
@@ -77,10 +77,11 @@ class ArenaView:
 
     def begin(self, event: ArenaStarted) -> None:
         file = plain(event.file)
-        at_once = f"{'up to ' * self.on_cluster}{counted(event.parallel, 'game')} at once"
-        print(f"{describe(event.game)}: {len(event.agents)} agents, {at_once}, results in {file}")
+        at_once = f"{'up to ' * self.on_cluster}{some(event.parallel, 'game')} at once"
+        print(f"{describe(event.game)}: {some(len(event.agents), 'agent')}, {at_once}, results in {file}")
         if event.games:
-            print(f"{event.games:,} games are there already; going on from them.")
+            are, them = ("is", "it") if event.games == 1 else ("are", "them")
+            print(f"{some(event.games, 'game')} {are} there already; going on from {them}.")
         if event.other_rules:
             source = plain(event.game.spec.source)
             print(f"{event.other_rules:,} games there do not count: {source} had other rules when they were played.")
@@ -97,7 +98,7 @@ class ArenaView:
 
     def line(self, event: ArenaProgress) -> str:
         """The state of the arena in one line."""
-        text = f"{event.games:,} games, {event.games_per_minute:,.0f} a minute"
+        text = f"{some(event.games, 'game')}, {event.games_per_minute:,.0f} a minute"
         if event.standings.rows:
             best = event.standings.rows[0]
             text += f"; best: {best.label} at {best.rating:.0f}"

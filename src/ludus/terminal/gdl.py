@@ -11,10 +11,10 @@ from ludus.gdl.game import GdlGame, make, make_file
 from ludus.gdl.kif import decode, show
 from ludus.gdl.language import Term, read_description
 from ludus.gdl.reasoned import ReasonedGame
-from ludus.gdl.summary import count_by_name, play_randomly
+from ludus.gdl.summary import Playouts, count_by_name, play_randomly
 from ludus.gdl.symmetries import find_symmetries
 from ludus.sources import DESCRIPTION, read_source
-from ludus.terminal.show import new_table, plain, print_table
+from ludus.terminal.show import new_table, plain, print_table, some
 
 MOST_NAMES = 12
 """Names of facts and moves that are shown."""
@@ -32,7 +32,9 @@ def show_problems(name: str) -> bool:
         print(plain(f"{'error' if problem.is_error else 'warning'}: {problem}"))
     errors = sum(problem.is_error for problem in problems)
     fatal = sum(problem.is_fatal for problem in problems)
-    counts = f"{len(description.rules)} rules, {errors} errors, {len(problems) - errors} warnings"
+    counts = (
+        f"{some(len(description.rules), 'rule')}, {some(errors, 'error')}, {some(len(problems) - errors, 'warning')}"
+    )
     print(counts + (": it cannot be played" if fatal else ": it can be played"))
     return not errors
 
@@ -49,9 +51,11 @@ def show_info(name: str) -> None:
         table.add_row(*row)
     figures = play_randomly(game)
     if figures.games:
-        table.add_row("length", f"{figures.length:.1f} plies on average of {figures.games} random games")
+        table.add_row("length", f"{figures.length:.1f} plies on average of {some(figures.games, 'random game')}")
         values = (f"{game.player_name(player)} {value:+.2f}" for player, value in enumerate(figures.values))
         table.add_row("values", f"{', '.join(values)} on average")
+    for row in _of_ends(game, figures):
+        table.add_row(*row)
     table.add_row(
         "branching", f"{figures.branching:.1f} moves of a role that has a choice, at most {figures.most_moves}"
     )
@@ -61,26 +65,45 @@ def show_info(name: str) -> None:
     print_table(table)
 
 
+def _of_ends(game: GdlGame | ReasonedGame, figures: Playouts) -> list[tuple[str, str]]:
+    """What is unusual about the ends of random games."""
+    lines = []
+    if figures.cut:
+        lines.append(f"{figures.cut} of them cut off after {game.longest} plies, with the value 0 for everyone")
+    for counts, told in (
+        (figures.stuck, "has no legal move at the end of {}, with the value 0 for everyone"),
+        (figures.without_goal, "has no goal at the end of {}, which counts as 50"),
+        (figures.several_goals, "has several goals at the end of {}; the highest counts"),
+    ):
+        for player, count in enumerate(counts):
+            if count:
+                lines.append(f"{game.player_name(player)} {told.format(some(count, 'game'))}")
+    return [("" if number else "ends", line) for number, line in enumerate(lines)]
+
+
 def _of_network(game: GdlGame) -> list[tuple[str, str]]:
     network, grid, proven = game.network, game.grid, game.proven
     moves = (f"{role} {len(each)}" for role, each in zip(network.roles, network.inputs, strict=True))
     rows = [
         ("facts", f"{len(network.bases)}: {_by_name(network.bases)}"),
         ("moves", f"{', '.join(moves)}; together {len(game.terms)}: {_by_name(game.terms)}"),
-        ("network", f"{len(network.kinds)} gates, {len(network.loops)} loops"),
+        ("network", f"{some(len(network.kinds), 'gate')}, {some(len(network.loops), 'loop')}"),
         ("proven", "in turn" if proven.in_turn else "not proven to be in turn"),
     ]
     if game.players == 2:
         rows.append(("", "zero sum" if proven.zero_sum else "not proven to be zero sum"))
     if proven.exclusive:
-        rows.append(("", f"{len(proven.exclusive)} groups of facts of which at most one is true"))
+        rows.append(("", f"{some(len(proven.exclusive), 'group')} of facts of which at most one is true"))
     rows.append(("symmetry", _symmetries(game)))
     if grid is None:
         return [*rows, ("board", "none found")]
     planes = ", ".join(show(tuple("*" if part is None else part for part in plane)) for plane in grid.planes[:4])
     size = f"{len(grid.rows)} x {len(grid.columns)}"
-    kinds = f"{len(grid.kinds)} kinds of moves"
-    return [*rows, ("board", f"{size}; {len(grid.planes)} planes: {planes}{' ...' * (len(grid.planes) > 4)}; {kinds}")]
+    kinds = f"{some(len(grid.kinds), 'kind')} of moves"
+    return [
+        *rows,
+        ("board", f"{size}; {some(len(grid.planes), 'plane')}: {planes}{' ...' * (len(grid.planes) > 4)}; {kinds}"),
+    ]
 
 
 def _symmetries(game: GdlGame) -> str:

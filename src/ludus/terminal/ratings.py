@@ -11,7 +11,7 @@ from ludus.arena.plots import check_file
 from ludus.arena.results import open_results
 from ludus.errors import BadOption
 from ludus.terminal.curve import draw_curve
-from ludus.terminal.show import new_table, plain, print_table
+from ludus.terminal.show import new_table, plain, print_table, some
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -38,7 +38,7 @@ def show_ratings(
             name = plain(played[0].identity.partition("(")[0])
             raise BadOption(f"{results.path} holds several games: say --game {name} for a plot")
         for number, each in enumerate(played):
-            print(("\n" if number else "") + plain(f"{each.identity}: {each.games:,} games in {results.path}"))
+            print(("\n" if number else "") + plain(f"{each.identity}: {some(each.games, 'game')} in {results.path}"))
             standings = results.ratings(each.identity, method=method, anchor=anchor, anchor_rating=anchor_rating)
             print_standings(standings)
             print_curves(standings)

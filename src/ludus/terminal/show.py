@@ -45,9 +45,9 @@ def plain(text: object, most: int = LONGEST_TEXT) -> str:
     return "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in shown)
 
 
-def counted(number: int, thing: str) -> str:
-    """A number of things in words: 1 pair, 2 pairs."""
-    return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
+def some(number: int, noun: str) -> str:
+    """A number and what it counts, such as 1 game or 1,200 games."""
+    return f"{number:,} {noun}{'s' * (number != 1)}"
 
 
 def terminal() -> Console:

@@ -19,7 +19,7 @@ from ludus.runs.config import Config
 from ludus.terminal.cluster import cluster_line
 from ludus.terminal.compiling import compiling_into
 from ludus.terminal.interrupt import ctrl_c_stops
-from ludus.terminal.show import command, counted, describe, new_table, print_table, terminal, typed
+from ludus.terminal.show import command, describe, new_table, print_table, some, terminal, typed
 from ludus.terminal.trust import with_trust
 from ludus.training.events import (
     BudgetAssumed,
@@ -184,7 +184,7 @@ def show_plan(event: Planned) -> None:
     print(f"{describe(event.game)}: {config.network} network, {measured.parameters:,} parameters, into {event.folder}")
     print(
         f"This machine: {measured.evaluations:,.0f} evaluations/s, {measured.simulations:,.0f} simulations/s in "
-        f"self-play, {measured.learned:,.0f} rows/s learned; {counted(measured.workers, 'thread')} to play, "
+        f"self-play, {measured.learned:,.0f} rows/s learned; {some(measured.workers, 'thread')} to play, "
         f"{measured.learner_threads} to learn{' in bfloat16' * (config.learner_precision == 'bfloat16')}{trees}"
     )
     expected = clock(measured.seconds_per_row(config) * config.planned_rows)

@@ -36,6 +36,8 @@ COPIES = 6
 """Copies of the weights while a network learns: network, gradient, two moments of AdamW, average, player."""
 ITERATIONS = 40
 """A plan has at least this many iterations: where rows are few, `iteration_rows` is reduced."""
+STARTS = 10
+"""Starts of a game that is refused if it is over in all of them: self-play would wait for a move forever."""
 STEPS = 600
 """A plan has at least this many gradient steps: where rows are few, `batch_size` is reduced."""
 
@@ -90,6 +92,8 @@ def settings_for(game: Game, given: Iterable[str] = ()) -> dict[str, Any]:
 
 def check_fit(game: Game, config: Config) -> None:
     """Raise BadOption for settings with which this game cannot be trained."""
+    if all(game.start(seed=seed).is_over for seed in range(STARTS)):
+        raise BadOption(f"{game.name} cannot be learned: it is over before the first move")
     for name in ("gating", "gating_uct", "resign_threshold"):
         if getattr(config, name):
             game.require_two_player_zero_sum(f"cannot be trained with {name}", BadOption)

@@ -218,7 +218,7 @@ def test_the_commands_play_a_match_in_processes_of_their_own(tmp_path):
             timeout=120,
         )
         assert ended.returncode == 0, ended.stderr
-        assert "1 games recorded in results.sqlite" in ended.stdout
+        assert "1 game recorded in results.sqlite" in ended.stdout
         assert "illegal" not in ended.stderr
         assert "garbled" not in ended.stderr
     finally:
