@@ -67,12 +67,12 @@ def one_line(message: object) -> str:
     return plain(" ".join(str(message).split()), LONGEST_MESSAGE)
 
 
-def wrapped(text: str) -> str:
-    """One line of text, broken between words to fit the terminal."""
+def wrapped(text: str, indent: str = "  ") -> str:
+    """One line of text, broken between words to fit the terminal; further lines begin with `indent`."""
     console, text = terminal(), plain(text)
     if not console.is_terminal:
         return text
-    return textwrap.fill(text, console.width, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
+    return textwrap.fill(text, console.width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
 
 
 class PlainTable(Table):
