@@ -9,7 +9,7 @@ from rich.console import Console
 import ludus
 from ludus.cli import main
 from ludus.terminal import show
-from ludus.terminal.show import complain, new_table, one_line, plain, print_table, wrapped
+from ludus.terminal.show import complain, describe, new_table, one_line, plain, print_table, wrapped
 
 HOSTILE = "\x1b]0;owned\x07\x1b[2Jred\x9b31m\r\n\u202egnp.exe\x00\udc80"
 
@@ -89,3 +89,8 @@ def test_a_file_of_results_cannot_write_to_the_terminal(hostile_file, capsys, ar
     assert shown.out + shown.err
     assert is_harmless(shown.out)
     assert is_harmless(shown.err)
+
+
+def test_options_without_a_value_are_visible():
+    assert describe(ludus.make("hive", limit=40)).startswith("Hive (expansions='', repetition=False, limit=40, ")
+    assert describe(ludus.make("tictactoe")) == "Tic-tac-toe"

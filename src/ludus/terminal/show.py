@@ -7,7 +7,7 @@ import shlex
 import subprocess
 import sys
 import textwrap
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -95,9 +95,14 @@ def print_table(table: Table) -> None:
     print("\n".join(line.rstrip() for line in capture.get().splitlines()))
 
 
+def option_words(options: Mapping[str, object]) -> list[str]:
+    """Options of a game as name=value; an empty text is shown as ''."""
+    return [f"{name}={repr('') if value == '' else value}" for name, value in options.items()]
+
+
 def describe(game: Game) -> str:
     """The title of a game, with its options."""
-    options = ", ".join(f"{name}={value}" for name, value in game.options_in_use().items())
+    options = ", ".join(option_words(game.options_in_use()))
     return f"{game.title} ({options})" if options else game.title
 
 

@@ -14,7 +14,7 @@ from ludus.api.result import signed
 from ludus.api.solving import perft, solve
 from ludus.gdl.described import DescribedGame
 from ludus.gdl.sheets import rule_sheets
-from ludus.terminal.show import counting, describe, in_a_row, new_table, print_table, terminal, thinking
+from ludus.terminal.show import counting, describe, in_a_row, new_table, option_words, print_table, terminal, thinking
 
 if TYPE_CHECKING:
     from ludus.game import Game, Position
@@ -32,7 +32,7 @@ def show_games() -> None:
     for sheet in rule_sheets():
         text = sheet.about.partition(". ")[0].removesuffix(".")
         rows.append((f"gdl:{sheet.name}", str(sheet.roles), DescribedGame.options(), f"{sheet.title}: {text}."))
-    words = [[f"{option}={value if value != '' else repr('')}" for option, value in row[2].items()] for row in rows]
+    words = [option_words(options) for _, _, options, _ in rows]
     table = new_table()
     table.add_column("name", no_wrap=True)
     table.add_column("players", no_wrap=True)
