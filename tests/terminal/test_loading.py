@@ -90,6 +90,22 @@ def test_the_line_goes_without_any_output(on_streams):
     assert (sys.stdout, sys.stderr) == (output, errors)
 
 
+@pytest.mark.parametrize("read", [lambda: next(iter(sys.stdin)), lambda: sys.stdin.readline(), input])
+def test_the_line_goes_before_a_command_waits_for_input(on_streams, monkeypatch, read):
+    _, errors = on_streams(Terminal(), Terminal())
+    given = Terminal("one\ntwo\n")
+    monkeypatch.setattr(sys, "stdin", given)
+    with loading():
+        kept = sys.stdin
+        assert load() == TEXT
+        assert sys.stdin.isatty()
+        assert errors.getvalue() == TEXT
+        assert read().strip() == "one"
+        assert errors.getvalue() == TEXT + ERASED
+        assert sys.stdin is given
+    assert kept.readline() == "two\n"
+
+
 def test_no_line_below_other_output(on_streams):
     _, errors = on_streams(Terminal(), Terminal())
     with loading():

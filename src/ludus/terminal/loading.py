@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib.abc import MetaPathFinder
-from typing import Any, TextIO, cast
+from typing import Any, TextIO
 
 HEAVY = frozenset({"clingo", "gymnasium", "matplotlib", "numba", "numpy", "pyspiel", "ray", "scipy", "torch"})
 """Libraries that take a part of a second to import, or several."""
@@ -17,8 +17,8 @@ TEXT = "Loading ..."
 def loading() -> Iterator[None]:
     """Within this block, the first import of a heavy library shows a line on the terminal, if nothing is shown yet.
 
-    The first output of the block, or its end, erases the line. Nothing is shown if neither standard error nor standard
-    output is a terminal.
+    The first output of the block, its first look at the input, or its end erases the line. Nothing is shown if neither
+    standard error nor standard output is a terminal.
     """
     shown_on = next((each for each in (sys.stderr, sys.stdout) if each is not None and each.isatty()), None)
     if shown_on is None:
@@ -33,7 +33,7 @@ def loading() -> Iterator[None]:
 
 
 class LoadingLine(MetaPathFinder):
-    """Hears of every import until a heavy one, and of every output until the first. It finds no module itself."""
+    """Hears of imports until a heavy one, and of output and input until the first. It finds no module itself."""
 
     def __init__(self, shown_on: TextIO):
         self.shown_on = shown_on
@@ -43,9 +43,9 @@ class LoadingLine(MetaPathFinder):
 
     def wait(self) -> None:
         """Listen from now on."""
-        for name in ("stdout", "stderr"):
+        for name, kind in (("stdin", Input), ("stdout", Output), ("stderr", Output)):
             if (stream := getattr(sys, name)) is not None:
-                self.streams[name] = Listened(stream, self), stream
+                self.streams[name] = kind(stream, self), stream
                 setattr(sys, name, self.streams[name][0])
         sys.meta_path.insert(0, self)
 
@@ -71,7 +71,7 @@ class LoadingLine(MetaPathFinder):
             self.shown_on.flush()
 
 
-class Listened:
+class Output:
     """A stream whose first output ends a LoadingLine. Whoever keeps it can write to it for good."""
 
     def __init__(self, stream: TextIO, line: LoadingLine):
@@ -88,4 +88,23 @@ class Listened:
         self.write("".join(lines))
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(cast(Any, self._stream), name)
+        return getattr(self._stream, name)
+
+
+class Input:
+    """A stream that ends a LoadingLine before it is read. Whoever keeps it can read from it for good."""
+
+    HARMLESS = frozenset({"closed", "encoding", "errors", "isatty"})
+    """What can be asked without reading."""
+
+    def __init__(self, stream: TextIO, line: LoadingLine):
+        self._stream, self._line = stream, line
+
+    def __iter__(self) -> Iterator[str]:
+        self._line.end()
+        return iter(self._stream)
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in self.HARMLESS:
+            self._line.end()
+        return getattr(self._stream, name)
