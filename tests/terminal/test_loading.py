@@ -24,6 +24,7 @@ COMMANDS = (
     "check tictactoe",
     "train tictactoe --games 1 --run nowhere",
     "games",
+    "web --port 0",
 )
 INTERRUPTED = """
 import sys

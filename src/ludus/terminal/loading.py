@@ -8,7 +8,9 @@ from contextlib import contextmanager
 from importlib.abc import MetaPathFinder
 from typing import Any, TextIO
 
-HEAVY = frozenset({"clingo", "gymnasium", "matplotlib", "numba", "numpy", "pyspiel", "ray", "scipy", "torch"})
+HEAVY = frozenset(
+    {"clingo", "gymnasium", "matplotlib", "numba", "numpy", "pyspiel", "ray", "scipy", "starlette", "torch", "uvicorn"}
+)
 """Libraries that take a part of a second to import, or several."""
 TEXT = "Loading ..."
 
