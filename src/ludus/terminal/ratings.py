@@ -58,7 +58,7 @@ def print_standings(standings: Standings) -> None:
     if not standings.is_anchored:
         print("The anchor has not played: ratings are relative to the mean.")
     if standings.is_unbounded:
-        print("∞: the games set no bound on that side. Add agents of a strength in between, such as uct:30.")
+        print("∞: the games set no bound on that side. More games may, or agents of a strength in between.")
     if standings.players > 2:
         print(f"{standings.players} players: a game counts as one between every two of them, won by the better result.")
     if standings.advantage is not None:
