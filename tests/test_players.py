@@ -16,7 +16,6 @@ from ludus.runs import players
 from ludus.runs.files import BadRun
 from ludus.runs.levels import COUNT, USUAL, levels_of, ratings_of
 from ludus.runs.players import find_player, pack_player, read_pack, shipped_players
-from ludus.terminal.players import interval
 
 SETTINGS = {"blocks": 1, "width": 8, "simulations": 8, "iteration_rows": 128}
 TICTACTOE = ludus.make("tictactoe")
@@ -83,14 +82,6 @@ def test_the_players_that_come_with_ludus_are_listed_in_words(capsys):
     shown = capsys.readouterr().out
     assert re.search(r"(?m)^sevn +every size +\d+ +\d+ +at least \d+ +groups 6 x 64 +1\.2 MB$", shown)
     assert not re.search(r"\b(inf|nan)\b|\b0\.0 MB", shown)
-
-
-def test_an_interval_without_an_end():
-    infinity = float("inf")
-    assert interval(1676, 2861) == "1676 to 2861"
-    assert interval(1480, infinity) == "at least 1480"
-    assert interval(-infinity, 900) == "at most 900"
-    assert interval(-infinity, infinity) == interval(float("nan"), float("nan")) == "unknown"
 
 
 def test_levels_have_budgets_of_their_own_and_draw_their_moves(pack):
