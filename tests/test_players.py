@@ -1,6 +1,7 @@
 """Players as files: packs of runs, and the players that come with Ludus."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -69,9 +70,18 @@ def test_the_player_that_comes_with_ludus_is_the_default(pack, monkeypatch, caps
     assert default_opponent(ludus.make("roshambo")) == "uct:10000"
     assert ludus.make_agent("zero", TICTACTOE).choose(TICTACTOE.start()).simulations == 400
     main(["players"])
-    assert "a test" in capsys.readouterr().out
+    shown = capsys.readouterr().out
+    assert re.search(r"(?m)^tictactoe +its only form ", shown)
+    assert re.search(rf"(?m)^  tictactoe, {pack.facts['games']:,} games in .* minutes?: a test$", shown)
     with pytest.raises(BadRun, match=r"no player for roshambo.* comes with Ludus: train one"):
         ludus.make_agent("zero", ludus.make("roshambo"))
+
+
+def test_the_players_that_come_with_ludus_are_listed_in_words(capsys):
+    main(["players"])
+    shown = capsys.readouterr().out
+    assert re.search(r"(?m)^sevn +every size +\d+ +\d+ +at least \d+ +groups 6 x 64 +1\.2 MB$", shown)
+    assert not re.search(r"\b(inf|nan)\b|\b0\.0 MB", shown)
 
 
 def test_levels_have_budgets_of_their_own_and_draw_their_moves(pack):

@@ -237,6 +237,14 @@ def test_other_data_get_one_line(wrong):
     assert len(str(caught.value)) < 300
 
 
+@pytest.mark.parametrize(
+    "path", ["/games/a\tb.py", "/games/\udce4.py"]
+)  # the second as in a system without its letters
+def test_a_path_that_cannot_be_shown_is_named_as_such(path):
+    with pytest.raises(BadSpec, match=r"printable in this system's encoding, not '/games/"):
+        GameSpec(path)
+
+
 @pytest.mark.parametrize("options", [{"rows": [1]}, {"rows": {"a": 1}}, {"rows": None}, {"height": 1}, {"rest": 1}])
 def test_options_of_other_types_get_one_line(options):
     with pytest.raises(BadOption):

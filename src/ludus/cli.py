@@ -17,6 +17,7 @@ import typer
 
 from ludus.terminal.commands.app import app
 from ludus.terminal.compiling import show_compiling
+from ludus.terminal.loading import loading
 
 KINDS = ("playing", "rating", "training", "analysis", "authoring", "web", "gdl", "ggp", "protocols")
 """The modules with the commands, in the order of `ludus --help`."""
@@ -42,7 +43,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 stream.reconfigure(errors=errors)
     sys.unraisablehook = unraisable
     try:
-        with warnings.catch_warnings(), command.make_context("ludus", given) as context:
+        with loading(), warnings.catch_warnings(), command.make_context("ludus", given) as context:
             warnings.showwarning = Warner()
             if not sys.warnoptions:  # deprecations concern the authors of libraries, as Python has it by default
                 warnings.simplefilter("ignore", DeprecationWarning)

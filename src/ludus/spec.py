@@ -37,8 +37,11 @@ class GameSpec:
     """Digest of the rules' source code (see ludus.sources) for games from a user's file, else empty."""
 
     def __post_init__(self) -> None:
-        if not isinstance(self.source, str) or not self.source or not self.source.isprintable():
+        if not isinstance(self.source, str) or not self.source:
             raise BadSpec(f"the source of a game must be a name or a path, not {shortened(self.source)}")
+        if not self.source.isprintable():
+            shown = shortened(self.source)
+            raise BadSpec(f"the path of a game must be printable in this system's encoding, not {shown}")
         if not isinstance(self.digest, str) or not re.fullmatch(r"[0-9a-f]*", self.digest):
             raise BadSpec(f"the digest of a game must be hexadecimal text, not {shortened(self.digest)}")
         if not isinstance(self.options, Mapping):

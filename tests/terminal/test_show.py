@@ -9,7 +9,7 @@ from rich.console import Console
 import ludus
 from ludus.cli import main
 from ludus.terminal import show
-from ludus.terminal.show import complain, new_table, one_line, plain, print_table, some, wrapped
+from ludus.terminal.show import complain, counted, describe, new_table, one_line, plain, print_table, wrapped
 
 HOSTILE = "\x1b]0;owned\x07\x1b[2Jred\x9b31m\r\n\u202egnp.exe\x00\udc80"
 
@@ -92,4 +92,9 @@ def test_a_file_of_results_cannot_write_to_the_terminal(hostile_file, capsys, ar
 
 
 def test_one_is_counted_in_the_singular():
-    assert [some(number, "game") for number in (0, 1, 1200)] == ["0 games", "1 game", "1,200 games"]
+    assert [counted(number, "game") for number in (0, 1, 1200)] == ["0 games", "1 game", "1,200 games"]
+
+
+def test_options_without_a_value_are_visible():
+    assert describe(ludus.make("hive", limit=40)).startswith("Hive (expansions='', repetition=False, limit=40, ")
+    assert describe(ludus.make("tictactoe")) == "Tic-tac-toe"

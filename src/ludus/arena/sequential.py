@@ -17,7 +17,6 @@ import math
 from collections.abc import Iterable
 
 import numpy as np
-from scipy.special import bdtrc, gammaln  # scipy.stats takes most of a second to load
 
 from ludus.errors import BadOption
 
@@ -118,7 +117,13 @@ def p_value(pairs: Iterable[float]) -> float:
     singles, doubles = counts[1] + counts[-1], counts[2] + counts[-2]
     # With i of the singles and j of the doubles for A, its sum is 2 i - singles + 2 (2 j - doubles).
     made = counts[1] + 2 * counts[2]
-    heads = np.arange(doubles + 1)
-    tails = bdtrc(np.clip(made - 2 * heads - 1, -1, singles), singles, 0.5)
-    ways = gammaln(doubles + 1) - gammaln(heads + 1) - gammaln(doubles - heads + 1)
-    return min(1.0, float(np.exp(ways - doubles * math.log(2.0)) @ tails))
+    needed = np.clip(made - 2 * np.arange(doubles + 1), 0, singles + 1)
+    at_least = np.append(np.cumsum(_coins(singles)[::-1])[::-1], 0.0)
+    return min(1.0, float(_coins(doubles) @ at_least[needed]))
+
+
+def _coins(tosses: int) -> np.ndarray:
+    """The probability of each number of heads, from 0 to `tosses` [tosses + 1]."""
+    # scipy.special has the same, and takes half a second to import
+    logs = np.array([math.lgamma(heads + 1) for heads in range(tosses + 1)])
+    return np.exp(logs[-1] - logs - logs[::-1] - tosses * math.log(2.0))

@@ -202,12 +202,12 @@ class _Reader:
             if len(self.content) > MOST_HEAD:
                 raise BadRequest("431 Request Header Fields Too Large", f"a head has at most {MOST_HEAD:,} bytes")
             if not self.more():
-                raise BadRequest("400 Bad Request", "the request ends within its head")
+                raise BadRequest("400 Bad Request", "the message ends within its head")
 
     def body(self, length: int) -> bytes:
         while len(self.content) < length:
             if not self.more():
-                raise BadRequest("400 Bad Request", "the request is shorter than its Content-Length")
+                raise BadRequest("400 Bad Request", "the message is shorter than its Content-Length")
         return bytes(self.content[:length])
 
     def rest(self, length: int | None) -> bytes:

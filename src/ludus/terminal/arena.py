@@ -5,19 +5,22 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Sequence
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
-from rich.console import Group
+from rich.console import Group, RenderableType
 from rich.live import Live
+from rich.spinner import Spinner
 from rich.text import Text
 
 from ludus.api.matches import rate
 from ludus.arena.events import ArenaEvent, ArenaFinished, ArenaProgress, ArenaStarted, EntrantLeftOut, GameLost
 from ludus.cluster.events import ActorLost, ClusterChanged
 from ludus.terminal.cluster import cluster_line
+from ludus.terminal.compiling import compiling_into
 from ludus.terminal.interrupt import ctrl_c_stops
 from ludus.terminal.ratings import print_standings, rating_table
-from ludus.terminal.show import command, complain, describe, plain, some, terminal
+from ludus.terminal.show import command, complain, counted, describe, plain, terminal
 from ludus.terminal.trust import with_trust
 
 if TYPE_CHECKING:
@@ -34,9 +37,10 @@ def run_arena(entrants: Sequence[str], game: Game | None, trust: bool = False, *
     """
 
     def play(trust: bool) -> ArenaFinished:
-        live = Live(console=terminal(), auto_refresh=False, transient=True)
-        with live, ctrl_c_stops() as stop:
-            view = ArenaView(live, options.get("cluster") is not None)
+        console = terminal()
+        live = Live(console=console, auto_refresh=console.is_terminal, refresh_per_second=4, transient=True)
+        view = ArenaView(live, options.get("cluster") is not None)
+        with live, compiling_into(view.compiling) if console.is_terminal else nullcontext(), ctrl_c_stops() as stop:
             rate(entrants, game, trust=trust, on_event=view.show, stop=stop, **options)
         assert view.finished is not None
         return view.finished
@@ -46,7 +50,7 @@ def run_arena(entrants: Sequence[str], game: Game | None, trust: bool = False, *
         print("Stopped.")
     print_standings(finished.standings)
     again = command("ludus", "ratings", plain(finished.standings.file))
-    print(f"\n{some(finished.games, 'game')} more. The same command continues; {again} shows the ratings again.")
+    print(f"\n{counted(finished.games, 'game')} more. The same command continues; {again} shows the ratings again.")
 
 
 class ArenaView:
@@ -58,6 +62,13 @@ class ArenaView:
         """The time of the last line; the first event only starts the clock."""
         self.lost: GameLost | None = None
         self.finished: ArenaFinished | None = None
+        self.table: RenderableType = Spinner("line", "Starting the agents")
+        """What the terminal shows, apart from what is compiled; the ratings from the first progress on."""
+        self.compiling()
+
+    def compiling(self, text: str | None = None) -> None:
+        """Show what is compiled below the ratings; None removes it."""
+        self.live.update(Group(self.table, Text(text)) if text else self.table)
 
     def show(self, event: ArenaEvent) -> None:
         """Show an event."""
@@ -77,11 +88,11 @@ class ArenaView:
 
     def begin(self, event: ArenaStarted) -> None:
         file = plain(event.file)
-        at_once = f"{'up to ' * self.on_cluster}{some(event.parallel, 'game')} at once"
-        print(f"{describe(event.game)}: {some(len(event.agents), 'agent')}, {at_once}, results in {file}")
+        at_once = f"{'up to ' * self.on_cluster}{counted(event.parallel, 'game')} at once"
+        print(f"{describe(event.game)}: {counted(len(event.agents), 'agent')}, {at_once}, results in {file}")
         if event.games:
             are, them = ("is", "it") if event.games == 1 else ("are", "them")
-            print(f"{some(event.games, 'game')} {are} there already; going on from {them}.")
+            print(f"{counted(event.games, 'game')} {are} there already; going on from {them}.")
         if event.other_rules:
             source = plain(event.game.spec.source)
             print(f"{event.other_rules:,} games there do not count: {source} had other rules when they were played.")
@@ -89,7 +100,8 @@ class ArenaView:
     def progress(self, event: ArenaProgress) -> None:
         if self.console.is_terminal:
             table = rating_table(event.standings.rows[: max(5, self.console.height - 4)])
-            self.live.update(Group(Text(self.line(event), no_wrap=True, overflow="ellipsis"), table), refresh=True)
+            self.table = Group(Text(self.line(event), no_wrap=True, overflow="ellipsis"), table)
+            self.live.update(self.table, refresh=True)
         elif self.last is None:
             self.last = time.monotonic()
         elif time.monotonic() - self.last > EVERY:
@@ -98,7 +110,7 @@ class ArenaView:
 
     def line(self, event: ArenaProgress) -> str:
         """The state of the arena in one line."""
-        text = f"{some(event.games, 'game')}, {event.games_per_minute:,.0f} a minute"
+        text = f"{counted(event.games, 'game')}, {event.games_per_minute:,.0f} a minute"
         if event.standings.rows:
             best = event.standings.rows[0]
             text += f"; best: {best.label} at {best.rating:.0f}"

@@ -14,7 +14,7 @@ from ludus.gdl.reasoned import ReasonedGame
 from ludus.gdl.summary import Playouts, count_by_name, play_randomly
 from ludus.gdl.symmetries import find_symmetries
 from ludus.sources import DESCRIPTION, read_source
-from ludus.terminal.show import new_table, plain, print_table, some
+from ludus.terminal.show import counted, new_table, plain, print_table
 
 MOST_NAMES = 12
 """Names of facts and moves that are shown."""
@@ -32,9 +32,8 @@ def show_problems(name: str) -> bool:
         print(plain(f"{'error' if problem.is_error else 'warning'}: {problem}"))
     errors = sum(problem.is_error for problem in problems)
     fatal = sum(problem.is_fatal for problem in problems)
-    counts = (
-        f"{some(len(description.rules), 'rule')}, {some(errors, 'error')}, {some(len(problems) - errors, 'warning')}"
-    )
+    warnings = counted(len(problems) - errors, "warning")
+    counts = f"{counted(len(description.rules), 'rule')}, {counted(errors, 'error')}, {warnings}"
     print(counts + (": it cannot be played" if fatal else ": it can be played"))
     return not errors
 
@@ -51,7 +50,7 @@ def show_info(name: str) -> None:
         table.add_row(*row)
     figures = play_randomly(game)
     if figures.games:
-        table.add_row("length", f"{figures.length:.1f} plies on average of {some(figures.games, 'random game')}")
+        table.add_row("length", f"{figures.length:.1f} plies on average of {counted(figures.games, 'random game')}")
         values = (f"{game.player_name(player)} {value:+.2f}" for player, value in enumerate(figures.values))
         table.add_row("values", f"{', '.join(values)} on average")
     for row in _of_ends(game, figures):
@@ -77,7 +76,7 @@ def _of_ends(game: GdlGame | ReasonedGame, figures: Playouts) -> list[tuple[str,
     ):
         for player, count in enumerate(counts):
             if count:
-                lines.append(f"{game.player_name(player)} {told.format(some(count, 'game'))}")
+                lines.append(f"{game.player_name(player)} {told.format(counted(count, 'game'))}")
     return [("" if number else "ends", line) for number, line in enumerate(lines)]
 
 
@@ -87,22 +86,22 @@ def _of_network(game: GdlGame) -> list[tuple[str, str]]:
     rows = [
         ("facts", f"{len(network.bases)}: {_by_name(network.bases)}"),
         ("moves", f"{', '.join(moves)}; together {len(game.terms)}: {_by_name(game.terms)}"),
-        ("network", f"{some(len(network.kinds), 'gate')}, {some(len(network.loops), 'loop')}"),
+        ("network", f"{counted(len(network.kinds), 'gate')}, {counted(len(network.loops), 'loop')}"),
         ("proven", "in turn" if proven.in_turn else "not proven to be in turn"),
     ]
     if game.players == 2:
         rows.append(("", "zero sum" if proven.zero_sum else "not proven to be zero sum"))
     if proven.exclusive:
-        rows.append(("", f"{some(len(proven.exclusive), 'group')} of facts of which at most one is true"))
+        rows.append(("", f"{counted(len(proven.exclusive), 'group')} of facts of which at most one is true"))
     rows.append(("symmetry", _symmetries(game)))
     if grid is None:
         return [*rows, ("board", "none found")]
     planes = ", ".join(show(tuple("*" if part is None else part for part in plane)) for plane in grid.planes[:4])
     size = f"{len(grid.rows)} x {len(grid.columns)}"
-    kinds = f"{some(len(grid.kinds), 'kind')} of moves"
+    kinds = f"{counted(len(grid.kinds), 'kind')} of moves"
     return [
         *rows,
-        ("board", f"{size}; {some(len(grid.planes), 'plane')}: {planes}{' ...' * (len(grid.planes) > 4)}; {kinds}"),
+        ("board", f"{size}; {counted(len(grid.planes), 'plane')}: {planes}{' ...' * (len(grid.planes) > 4)}; {kinds}"),
     ]
 
 

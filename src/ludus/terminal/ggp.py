@@ -17,7 +17,7 @@ from ludus.registry import make
 from ludus.terminal.bar import Bar
 from ludus.terminal.interrupt import ctrl_c_stops
 from ludus.terminal.match import show_match, standing
-from ludus.terminal.show import command, complain, plain, some
+from ludus.terminal.show import command, complain, counted, plain
 
 if TYPE_CHECKING:
     from ludus.arena.result import MatchResult
@@ -79,7 +79,7 @@ def run_manager(rules: str, addresses: Sequence[str], settings: Settings, result
                     bar.update(result.played, result.planned, standing(result))
                     roles = (f"{game.player_name(role)} {goal}" for role, goal in enumerate(goals))
                     print(
-                        plain(f"game {result.played}: {', '.join(roles)} in {some(len(record.actions), 'step')}"),
+                        plain(f"game {result.played}: {', '.join(roles)} in {counted(len(record.actions), 'step')}"),
                         flush=True,
                     )
                 case Fault():

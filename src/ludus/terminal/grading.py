@@ -9,7 +9,7 @@ from ludus.grading.events import GradingEvent, PositionAnswered, PositionSolved
 from ludus.grading.grades import ALL
 from ludus.terminal.bar import Bar
 from ludus.terminal.interrupt import ctrl_c_stops
-from ludus.terminal.show import describe, new_table, plain, print_table, some, wrapped
+from ludus.terminal.show import counted, describe, new_table, plain, print_table, wrapped
 
 if TYPE_CHECKING:
     from ludus.game import Game
@@ -63,7 +63,9 @@ class GradingView:
 def show_report(game: Game, report: GradeReport) -> None:
     """The tables of grades, and how the positions were made."""
     where = f" of {report.file}" if report.file else ""
-    text = f"{describe(game)}: {report.agent} on {some(len(report.known), 'position')}{where} in {report.seconds:.1f} s"
+    text = (
+        f"{describe(game)}: {report.agent} on {counted(len(report.known), 'position')}{where} in {report.seconds:.1f} s"
+    )
     print(plain(f"{text}, seed {report.seed}"))
     print(wrapped(told(report)))
     print("\nIn all positions, with 95 % intervals:\n")

@@ -12,7 +12,7 @@ from ludus.cluster.events import ActorLost, ClusterChanged
 from ludus.terminal.bar import Bar
 from ludus.terminal.cluster import cluster_line
 from ludus.terminal.interrupt import ctrl_c_stops
-from ludus.terminal.show import complain, describe, new_table, plain, print_table, some, wrapped
+from ludus.terminal.show import complain, counted, describe, new_table, plain, print_table, wrapped
 
 if TYPE_CHECKING:
     from ludus.arena.result import MatchResult
@@ -74,13 +74,12 @@ def show_match(game: Game, result: MatchResult, file: object = None) -> None:
             print("\n" + wrapped(text))
     if result.recorded is not None:
         again = f"; {result.known} were there already: another --seed plays others" if result.known else ""
-        print(f"\n{some(result.recorded, 'game')} recorded in {plain(file)}{again}.")
+        print(f"\n{counted(result.recorded, 'game')} recorded in {plain(file)}{again}.")
 
 
 def show_scores(game: Game, result: MatchResult) -> None:
     """Wins, draws and losses of each agent from each seat, and its score."""
-    played = f"{result.played} of " * (result.played < result.planned) + f"{result.planned} game"
-    played += "s" * (result.planned != 1)
+    played = f"{result.played} of " * (result.played < result.planned) + counted(result.planned, "game")
     print(f"{describe(game)}: {played} in {result.seconds:.1f} s, seed {result.seed}")
     print("Wins / draws / losses from each seat, and the score with its 95 % interval:\n")
     table = new_table()
@@ -111,10 +110,9 @@ def show_comparison(result: MatchResult) -> None:
             "not better": f"{one} is not better than {other} by {test.by:g} points",
             None: "not decided",
         }[test.verdict]
-        text = f"Sequential test at an error of {100 * test.error:g} %: {verdict}, after {some(test.pairs, 'pair')}."
+        text = f"Sequential test at an error of {100 * test.error:g} %: {verdict}, after {counted(test.pairs, 'pair')}."
         print("\n" + plain(text))
     elif (p_value := result.p_value) is not None:
-        text = (
-            f"Probability of such a result in {some(result.pairs, 'pair')} if {one} were not better: p = {p_value:.4f}"
-        )
+        pairs = counted(result.pairs, "pair")
+        text = f"Probability of such a result in {pairs} if {one} were not better: p = {p_value:.4f}"
         print("\n" + plain(text))

@@ -11,7 +11,7 @@ from ludus.arena.plots import check_file
 from ludus.arena.results import open_results
 from ludus.errors import BadOption
 from ludus.terminal.curve import draw_curve
-from ludus.terminal.show import new_table, plain, print_table, some
+from ludus.terminal.show import counted, new_table, plain, print_table
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -38,7 +38,7 @@ def show_ratings(
             name = plain(played[0].identity.partition("(")[0])
             raise BadOption(f"{results.path} holds several games: say --game {name} for a plot")
         for number, each in enumerate(played):
-            print(("\n" if number else "") + plain(f"{each.identity}: {some(each.games, 'game')} in {results.path}"))
+            print(("\n" if number else "") + plain(f"{each.identity}: {counted(each.games, 'game')} in {results.path}"))
             standings = results.ratings(each.identity, method=method, anchor=anchor, anchor_rating=anchor_rating)
             print_standings(standings)
             print_curves(standings)
@@ -58,7 +58,7 @@ def print_standings(standings: Standings) -> None:
     if not standings.is_anchored:
         print("The anchor has not played: ratings are relative to the mean.")
     if standings.is_unbounded:
-        print("∞: the games set no bound on that side. Add agents of a strength in between, such as uct:30.")
+        print("∞: the games set no bound on that side. More games may, or agents of a strength in between.")
     if standings.players > 2:
         print(f"{standings.players} players: a game counts as one between every two of them, won by the better result.")
     if standings.advantage is not None:

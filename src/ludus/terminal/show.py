@@ -7,7 +7,7 @@ import shlex
 import subprocess
 import sys
 import textwrap
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -45,7 +45,7 @@ def plain(text: object, most: int = LONGEST_TEXT) -> str:
     return "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in shown)
 
 
-def some(number: int, noun: str) -> str:
+def counted(number: int, noun: str) -> str:
     """A number and what it counts, such as 1 game or 1,200 games."""
     return f"{number:,} {noun}{'s' * (number != 1)}"
 
@@ -67,12 +67,12 @@ def one_line(message: object) -> str:
     return plain(" ".join(str(message).split()), LONGEST_MESSAGE)
 
 
-def wrapped(text: str) -> str:
-    """One line of text, broken between words to fit the terminal."""
+def wrapped(text: str, indent: str = "  ") -> str:
+    """One line of text, broken between words to fit the terminal; further lines begin with `indent`."""
     console, text = terminal(), plain(text)
     if not console.is_terminal:
         return text
-    return textwrap.fill(text, console.width, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
+    return textwrap.fill(text, console.width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
 
 
 class PlainTable(Table):
@@ -95,9 +95,14 @@ def print_table(table: Table) -> None:
     print("\n".join(line.rstrip() for line in capture.get().splitlines()))
 
 
+def option_words(options: Mapping[str, object]) -> list[str]:
+    """Options of a game as name=value; an empty text is shown as ''."""
+    return [f"{name}={repr('') if value == '' else value}" for name, value in options.items()]
+
+
 def describe(game: Game) -> str:
     """The title of a game, with its options."""
-    options = ", ".join(f"{name}={value}" for name, value in game.options_in_use().items())
+    options = ", ".join(option_words(game.options_in_use()))
     return f"{game.title} ({options})" if options else game.title
 
 

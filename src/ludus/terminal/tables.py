@@ -14,7 +14,7 @@ from ludus.api.result import signed
 from ludus.api.solving import perft, solve
 from ludus.gdl.described import DescribedGame
 from ludus.gdl.sheets import rule_sheets
-from ludus.terminal.show import counting, describe, in_a_row, new_table, print_table, terminal, thinking
+from ludus.terminal.show import counting, describe, in_a_row, new_table, option_words, print_table, terminal, thinking
 
 if TYPE_CHECKING:
     from ludus.game import Game, Position
@@ -22,24 +22,24 @@ if TYPE_CHECKING:
 
 def show_games() -> None:
     """The built-in games in a table."""
-    table = new_table()
-    for heading in ("name", "title", "players", "options", "what it is"):
-        table.add_column(heading, overflow="fold")
+    rows = []
     for name in registry.names():
         kind = registry.game_class(name)
-        options = " ".join(f"{option}={value}" for option, value in kind.options().items())
         players = f"{kind.players}, at once" if kind.simultaneous else str(kind.players)
         about = (sys.modules[kind.__module__].__doc__ or "").strip().splitlines() or [""]
-        table.add_row(name, kind.title, players, options, about[0].removeprefix(f"{kind.title}: "))
+        text = about[0].removeprefix(f"{kind.title}: ")
+        rows.append((name, players, kind.options(), f"{kind.title}: {text}"))
     for sheet in rule_sheets():
-        options = " ".join(f"{option}={value}" for option, value in DescribedGame.options().items())
-        table.add_row(
-            f"gdl:{sheet.name}",
-            sheet.title,
-            str(sheet.roles),
-            options,
-            sheet.about.partition(". ")[0].removesuffix("."),
-        )
+        text = sheet.about.partition(". ")[0].removesuffix(".")
+        rows.append((f"gdl:{sheet.name}", str(sheet.roles), DescribedGame.options(), f"{sheet.title}: {text}."))
+    words = [option_words(options) for _, _, options, _ in rows]
+    table = new_table()
+    table.add_column("name", no_wrap=True)
+    table.add_column("players", no_wrap=True)
+    table.add_column("options", overflow="fold", min_width=max(len(word) for each in words for word in each))
+    table.add_column("what it is", overflow="fold")
+    for (name, players, _, about_it), options in zip(rows, words, strict=True):
+        table.add_row(name, players, " ".join(options), about_it)
     print_table(table)
     print(
         "\nOptions of a game: ludus play connect4 --option rows=5 --option columns=6\n"

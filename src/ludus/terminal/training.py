@@ -19,7 +19,7 @@ from ludus.runs.config import Config
 from ludus.terminal.cluster import cluster_line
 from ludus.terminal.compiling import compiling_into
 from ludus.terminal.interrupt import ctrl_c_stops
-from ludus.terminal.show import command, describe, new_table, print_table, some, terminal, typed
+from ludus.terminal.show import command, counted, describe, new_table, print_table, terminal, typed
 from ludus.terminal.trust import with_trust
 from ludus.training.events import (
     BudgetAssumed,
@@ -85,6 +85,8 @@ class TrainingView:
         self.left = 0.0
         self.report: Report | None = None
         self.outcomes_kept: float | None = None
+        self.resumed_at: int | None = None
+        """The iteration that a resumed run began with."""
 
     def __enter__(self) -> TrainingView:
         return self
@@ -105,7 +107,7 @@ class TrainingView:
             if self.tensorboard:
                 print(command("tensorboard", "--logdir", event.run.folder / FOLDER))
         elif isinstance(event, Resumed):
-            spent = clock(event.seconds)
+            self.resumed_at, spent = event.iteration, clock(event.seconds)
             print(f"Going on from iteration {event.iteration}: {event.rows:,} rows, {spent} of training")
         elif isinstance(event, StageBegun):
             print(f"Self-play now plays {event.game.identity}", flush=True)
@@ -121,6 +123,8 @@ class TrainingView:
                 own = ["--trust"] if runs_code(event.run.game.spec) else []
                 again = command("ludus", "train", "--resume", event.run.folder, *own)
                 print(f"Stopped after iteration {event.iteration}. Go on: {again}")
+            elif event.iteration == self.resumed_at:
+                print("This budget was spent before: minutes, games and steps count from the beginning of the run.")
             if event.iteration:  # before that there are no weights
                 against = command("--against", f"zero:{event.run.folder}")
                 print(f"Play against it: ludus play {typed(event.run.game)} {against}")
@@ -184,7 +188,7 @@ def show_plan(event: Planned) -> None:
     print(f"{describe(event.game)}: {config.network} network, {measured.parameters:,} parameters, into {event.folder}")
     print(
         f"This machine: {measured.evaluations:,.0f} evaluations/s, {measured.simulations:,.0f} simulations/s in "
-        f"self-play, {measured.learned:,.0f} rows/s learned; {some(measured.workers, 'thread')} to play, "
+        f"self-play, {measured.learned:,.0f} rows/s learned; {counted(measured.workers, 'thread')} to play, "
         f"{measured.learner_threads} to learn{' in bfloat16' * (config.learner_precision == 'bfloat16')}{trees}"
     )
     expected = clock(measured.seconds_per_row(config) * config.planned_rows)
