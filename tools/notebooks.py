@@ -14,7 +14,7 @@ from traitlets.config import Config
 
 SECONDS = 1800
 """Time limit for one cell."""
-COMPILING = re.compile(r"^Compiling .* for this machine, once \.\.\.\n", re.MULTILINE)
+COMPILING = re.compile(r"^Compiling .* for this use, once on this machine \.\.\.\n", re.MULTILINE)
 """Lines that appear only while the cache of machine code is empty."""
 
 

@@ -18,6 +18,11 @@ class CompileEvent:
     seconds: float
     """The time that they took so far."""
 
+    @property
+    def text(self) -> str:
+        """What people read. Other commands may need other functions, which are compiled once as well."""
+        return f"Compiling {self.what} for this use, once on this machine"
+
 
 class CompileStarted(CompileEvent):
     """Compiling takes longer than a moment."""
@@ -38,7 +43,7 @@ def write_line(event: CompileEvent) -> None:
     """Write one line to standard error, once for each game in this process."""
     if isinstance(event, CompileStarted) and event.what not in _written and sys.stderr is not None:
         _written.add(event.what)
-        print(f"Compiling {event.what} for this machine, once ...", file=sys.stderr, flush=True)
+        print(f"{event.text} ...", file=sys.stderr, flush=True)
 
 
 _written: set[str] = set()

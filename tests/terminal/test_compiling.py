@@ -97,7 +97,7 @@ def test_without_a_front_end_there_is_one_line_for_each_game(nothing_written, ca
     for what in ("Go", "Go", "Chess"):
         for event in (CompileStarted, CompileProgress, CompileEnded):
             write_line(event(what, 3, 1.0))
-    lines = ["Compiling Go for this machine, once ...", "Compiling Chess for this machine, once ..."]
+    lines = [f"Compiling {each} for this use, once on this machine ..." for each in ("Go", "Chess")]
     assert capsys.readouterr() == ("", "\n".join(lines) + "\n")
 
 
@@ -120,12 +120,12 @@ def test_a_terminal_shows_a_status_and_a_file_gets_a_line(nothing_written, monke
         show(CompileProgress("Go", 4, 2.0))
         show(CompileEnded("Go", 4, 3.0))
     shown = capsys.readouterr().err
-    assert shown.count("Compiling Go for this machine, once ...") == (not terminal)
-    assert ("Compiling Go for this machine, once: 4 functions, 2 s" in shown) == terminal
+    assert shown.count("Compiling Go for this use, once on this machine ...") == (not terminal)
+    assert ("Compiling Go for this use, once on this machine: 4 functions, 2 s" in shown) == terminal
 
 
 def test_a_command_says_once_that_it_compiles(tmp_path):
     command = [sys.executable, "-c", "from ludus.cli import main; main()", "perft", "laststone", "--depth", "3"]
     environment = {**os.environ, "LUDUS_CACHE": str(tmp_path)}
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
-    assert done.stderr == f"Compiling {ludus.make('laststone').title} for this machine, once ...\n"
+    assert done.stderr == f"Compiling {ludus.make('laststone').title} for this use, once on this machine ...\n"

@@ -126,7 +126,7 @@ def test_the_seconds_of_compiling_are_counted_over_its_pieces(monkeypatch):
     now += 2.0
     status.hear(CompileEnded("Chess", 5, 3.0))
     now += 0.5
-    assert status.line == "Compiling Chess for this machine, once (4 s) ..."
+    assert status.line == "Compiling Chess for this use, once on this machine (4 s) ..."
     status.hear(CompileStarted("Chess", 1, 1.0))
     now += 30.0
     assert "(34 s)" in status.line

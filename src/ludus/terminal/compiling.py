@@ -54,7 +54,7 @@ class CompileStatus:
 
 
 def _text(event: CompileEvent) -> str:
-    return f"Compiling {event.what} for this machine, once: {event.functions} functions, {event.seconds:.0f} s"
+    return f"{event.text}: {event.functions} functions, {event.seconds:.0f} s"
 
 
 def show_compiling() -> None:

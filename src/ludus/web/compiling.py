@@ -24,6 +24,7 @@ class CompileStatus:
     def __init__(self) -> None:
         self.what = ""
         """The title of the game."""
+        self._text = ""
         self._began = 0.0
         self._ended: float | None = 0.0
         """When the last piece ended; None while one is compiled."""
@@ -35,7 +36,7 @@ class CompileStatus:
         else:
             if not self.line or event.what != self.what:
                 self._began = time.monotonic() - event.seconds
-            self.what, self._ended = event.what, None
+            self.what, self._text, self._ended = event.what, event.text, None
 
     @property
     def line(self) -> str:
@@ -43,7 +44,7 @@ class CompileStatus:
         now = time.monotonic()
         if self._ended is not None and now - self._ended > PAUSE:
             return ""
-        return f"Compiling {self.what} for this machine, once ({now - self._began:.0f} s) ..."
+        return f"{self._text} ({now - self._began:.0f} s) ..."
 
 
 def titles_of(game: Game) -> list[str]:
