@@ -147,13 +147,6 @@ def test_two_opponents_who_move_at_once_draw_in_proportion():
     assert len(drawn) > 1
 
 
-def test_three_who_move_at_once_play_the_most_visited_move():
-    game = make("gdl:babel")
-    for seed in range(6):
-        choice = make_agent("uct:60", game, seed).choose(game.start(), player=seed % 3)
-        assert choice.visits[choice.actions.index(choice.action)] == max(choice.visits)
-
-
 def test_play_goes_on_after_moves_at_once():
     game = make("roshambo", rounds=3)
     agent = make_agent("uct:2000", game)

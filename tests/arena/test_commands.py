@@ -64,7 +64,7 @@ def test_a_match_is_recorded_once(run):
 def test_a_sequential_test_stops_when_it_is_decided(run):
     code, shown, _ = run("match", "tictactoe", "solver", "random", "--test", "--parallel", "1", "--error", "0.01")
     assert code == 0
-    games = int(re.search(r"(\d+) of 10000 games", shown)[1])
+    games = int(re.search(r"(\d+) of 10,000 games", shown)[1])
     assert games < 200
     assert f"at an error of 1 %: solver is better than random, after {games // 2} pairs." in shown
     _, shown, _ = run("match", "tictactoe", "random", "solver", "--test", "--parallel", "1", "--by", "200")

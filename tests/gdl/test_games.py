@@ -11,6 +11,7 @@ import pytest
 
 import ludus
 from ludus import play_match
+from ludus.agents.naming import make_agent
 from ludus.cli import main
 from ludus.errors import BadOption, BadPosition, ChangedRules, IllegalMove, UnknownGame, Unsuitable
 from ludus.gdl import game as gdl_game
@@ -268,3 +269,10 @@ def test_a_process_with_a_lower_limit_of_its_own_grounds():
         "from ludus.gdl.grounder import limit; limit(60, 8192); print(resource.getrlimit(resource.RLIMIT_AS)[0] >> 30)"
     )
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "4\n"
+
+
+def test_three_who_move_at_once_play_the_most_visited_move():
+    game = ludus.make("gdl:babel")
+    for seed in range(6):
+        choice = make_agent("uct:60", game, seed).choose(game.start(), player=seed % 3)
+        assert choice.visits[choice.actions.index(choice.action)] == max(choice.visits)

@@ -79,7 +79,7 @@ def show_match(game: Game, result: MatchResult, file: object = None) -> None:
 
 def show_scores(game: Game, result: MatchResult) -> None:
     """Wins, draws and losses of each agent from each seat, and its score."""
-    played = f"{result.played} of " * (result.played < result.planned) + counted(result.planned, "game")
+    played = f"{result.played:,} of " * (result.played < result.planned) + counted(result.planned, "game")
     print(f"{describe(game)}: {played} in {result.seconds:.1f} s, seed {result.seed}")
     print("Wins / draws / losses from each seat, and the score with its 95 % interval:\n")
     table = new_table()
