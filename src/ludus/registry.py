@@ -71,13 +71,32 @@ def remake(spec: GameSpec, trust: bool = False, strict: bool = False) -> Game:
         raise Untrusted(f"{spec.source} is Python code ({describe_source(read_source(Path(spec.source)))})")
     if has_file(spec):
         spec = GameSpec(str(real_path(spec.source)), spec.options, spec.digest)
-    game = make(spec.source, **spec.options)
+    game = make(spec.source, **_stored_options(spec))
     if spec.digest and game.digest != spec.digest:
         changed = f"{spec.source} has changed: its rules are {game.digest} now and were {spec.digest}"
         if strict:
             raise Unsuitable(changed)
         warnings.warn(changed, ChangedRules, stacklevel=2)
     return game
+
+
+def _stored_options(spec: GameSpec) -> Mapping[str, Any]:
+    """The options of a spec. One of a game in GDL from before the option `counters` means a game without them."""
+    is_described = spec.source.startswith("gdl:") or spec.source.endswith(DESCRIPTION)
+    is_older = is_described and "reasoner" in spec.options and "counters" not in spec.options
+    return {**spec.options, "counters": False} if is_older else spec.options
+
+
+def require_view(name: object, spec: GameSpec, game: Game) -> None:
+    """Raise Unsuitable if a network that was trained by this spec sees the game by another option than `game` has.
+
+    Both are the same game: such an option is not part of its identity.
+    """
+    seen, mine = game.identity_options(), game.options_in_use()
+    for option, value in _stored_options(spec).items():
+        if option not in seen and mine.get(option, value) != value:
+            shown = {True: "yes", False: "no"}.get(value, value)
+            raise Unsuitable(f"{name} was trained with {option}={shown}: add --option {option}={shown}")
 
 
 def has_file(spec: GameSpec) -> bool:

@@ -53,14 +53,14 @@ def run(file, tmp_path):
 
 def test_a_description_that_comes_with_ludus_is_made_by_its_name():
     game = ludus.make("gdl:tictactoe", longest="20")
-    assert game.spec == GameSpec("gdl:tictactoe", {"longest": 20, "reasoner": False})
+    assert game.spec == GameSpec("gdl:tictactoe", {"longest": 20, "reasoner": False, "counters": True})
     assert game.identity == "gdl:tictactoe(longest=20,reasoner=False)v1"
     assert remake(GameSpec.from_json(json.dumps(game.spec.json()))).identity == game.identity
 
 
 def test_a_file_is_made_by_its_path_and_needs_no_trust(file):
     game = ludus.make(file)
-    assert game.spec == GameSpec(str(file), {"longest": 1000, "reasoner": False}, game.digest)
+    assert game.spec == GameSpec(str(file), {"longest": 1000, "reasoner": False, "counters": True}, game.digest)
     assert game.identity == f"gdl:rules(longest=1000,reasoner=False)v1#{game.digest}"
     assert not runs_code(game.spec)
     position = game.start().play("(mark 1 1)")
@@ -128,7 +128,7 @@ def test_unknown_descriptions_get_one_line(name, told):
 
 
 def test_unknown_options_and_limits_get_one_line():
-    with pytest.raises(BadOption, match="has no option 'rows'; its options are longest, reasoner"):
+    with pytest.raises(BadOption, match="has no option 'rows'; its options are longest, reasoner, counters"):
         ludus.make("gdl:tictactoe", rows=3)
     with pytest.raises(BadOption, match="longest must be from 1 to 65535"):
         ludus.make("gdl:tictactoe", longest=0)

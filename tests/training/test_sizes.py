@@ -7,6 +7,7 @@ import ludus
 from ludus.agents import make_agent
 from ludus.arena.roster import Plan, Roster
 from ludus.cli import main
+from ludus.errors import Unsuitable
 from ludus.runs.config import Config, with_settings
 from ludus.runs.files import BadRun
 from ludus.runs.players import first_weights
@@ -111,7 +112,7 @@ def test_weights_that_see_other_planes_are_refused(tmp_path):
     run = Run.create(tmp_path / "run", ludus.make("cachex", n=3), with_settings(Config(), {**SMALL, "size_free": True}))
     Trainer(run).save()
     assert make_agent(f"policy:{tmp_path / 'run'}", ludus.make("cachex", n=4)).choose(ludus.make("cachex", n=4).start())
-    with pytest.raises(BadRun, match="does not fit cachex"):
+    with pytest.raises(Unsuitable, match="was trained with view=own: add --option view=own"):
         make_agent(f"policy:{tmp_path / 'run'}", ludus.make("cachex", n=3, view="planes4"))
 
 

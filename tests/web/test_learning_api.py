@@ -49,7 +49,8 @@ def test_a_training_is_resumed_and_watched_and_a_later_server_stops_it(client, s
         assert (found["training"], found["elsewhere"], found["stopping"]) == (True, True, False)
         assert other.post("/api/runs/first/resume", {}).status_code == 400
         assert other.post("/api/runs/first/stop").status_code == 200
-        assert other.get("/api/runs/first").json()["stopping"]
+        found = other.get("/api/runs/first").json()
+        assert found["stopping"] or not found["training"]  # it may have stopped already
         wait_for(lambda: not other.get("/api/runs/first").json()["training"], PATIENCE)
         assert not (server.settings.runs / "first" / REQUEST).exists()
         assert other.post("/api/runs/first/stop").status_code == 400

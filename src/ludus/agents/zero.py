@@ -55,9 +55,12 @@ class ZeroAgent(SearchAgent):
         reuse: bool = True,
         batch: int = 512,
         temperature: float = 0.0,
+        fpu: float = 0.2,
+        transpositions: bool = False,
     ):
         super().__init__(game, name, budget or BUDGET, seed, reuse)
         self.temperature = temperature
+        self.fpu, self.transpositions = fpu, transpositions
         self.evaluator, self.c, self.memory, self.batch = evaluator, c, memory, batch
 
     def make_forest(self, nodes: int | None) -> Forest:
@@ -66,8 +69,9 @@ class ZeroAgent(SearchAgent):
 
         return Forest(
             self.game,
-            Puct(self.c),
+            Puct(self.c, self.fpu),
             nodes=nodes,
+            transpositions=self.transpositions,
             memory=self.memory,
             batch=self.batch if nodes is None else min(self.batch, 1 + nodes // GROWTH),
             growth=GROWTH,
@@ -112,7 +116,15 @@ def level_number(text: str) -> int:
     return int(text)
 
 
-SEARCH_OPTIONS = {"c": number_from_0, "memory": size, "reuse": yes_or_no, "batch": whole_from_1, "engine": engine_name}
+SEARCH_OPTIONS = {
+    "c": number_from_0,
+    "memory": size,
+    "reuse": yes_or_no,
+    "batch": whole_from_1,
+    "engine": engine_name,
+    "fpu": number_from_0,
+    "transpositions": yes_or_no,
+}
 
 OPTIONS = {
     **SEARCH_OPTIONS,

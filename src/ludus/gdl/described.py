@@ -24,8 +24,9 @@ MOST_LONGEST = (1 << 16) - 1
 class DescribedGame(Game):
     """A game in GDL. Its moves are KIF terms, and its positions lists of facts."""
 
-    defaults: ClassVar[dict[str, Any]] = {"longest": LONGEST, "reasoner": False}
-    """reasoner: evaluate the rules as they stand, without grounding them."""
+    defaults: ClassVar[dict[str, Any]] = {"longest": LONGEST, "reasoner": False, "counters": True}
+    """reasoner: evaluate the rules as they stand, without grounding them. counters: a network sees facts that count as
+    numbers (see counters.py); without, as in runs from before this option, there is a plane for each value."""
 
     def __init__(
         self, description: Description, name: str = "description", source: Source | None = None, /, **options: Any
@@ -44,7 +45,8 @@ class DescribedGame(Game):
         return dict(cls.defaults)
 
     def identity_options(self) -> dict[str, Any]:
-        return self.options_in_use()
+        """The options that change how the game is played; what a network sees does not."""
+        return {name: value for name, value in self.options_in_use().items() if name != "counters"}
 
     @property
     def source(self) -> Source | None:

@@ -22,6 +22,7 @@ from ludus.game import convert_options, require
 from ludus.gdl import rules as gdl_rules
 from ludus.gdl.checks import Problem
 from ludus.gdl.circuit import Circuit, build_circuit
+from ludus.gdl.counters import Counter, find_counters
 from ludus.gdl.described import GAMES, MOST_LONGEST, DescribedGame
 from ludus.gdl.drawing import draw_described
 from ludus.gdl.grounding import CannotGround, Ground, ground
@@ -35,6 +36,7 @@ from ludus.gdl.rules import MAX_ROLES, GdlRules, facts_bytes, scratch_bytes, set
 from ludus.gdl.sheets import names
 from ludus.gdl.structure import Grid, find_grid, unique, words_of
 from ludus.gdl.symmetries import Symmetry, find_symmetries
+from ludus.gdl.views import view_of
 from ludus.gdl.waiting import told_if_slow
 from ludus.position import Position
 from ludus.rules import EVERYONE
@@ -122,10 +124,12 @@ class GdlGame(DescribedGame):
     """A game whose rules are a propositional network."""
 
     Rules = GdlRules
+    counters: Sequence[Counter] = ()
+    """The facts that a network sees as numbers."""
 
     def make_rules(self, **options: Any) -> GdlRules:
         given = convert_options(self.name, self.options(), options)
-        self.longest = given["longest"]
+        self.longest, self.has_counters = given["longest"], given["counters"]
         require(0 < self.longest <= MOST_LONGEST, f"{self.name}: longest must be from 1 to {MOST_LONGEST}")
         require(not given["reasoner"], f"{self.name}: reasoner must be no for a game on a network")
         with told_if_slow(self.description.source), collector_at_rest():
@@ -146,17 +150,18 @@ class GdlGame(DescribedGame):
         self.state = (np.uint8, facts_bytes(self.rules) + 3)
         self.actions = len(self.terms)
         self.most_legal = max(len(moves) for moves in network.inputs)
-        self.observation = (len(network.bases) + self.players,)
-        self.observation_bounds = (0.0, 1.0)
-        if self.grid is not None:
-            self.observation = (len(self.grid.planes) + self.players, len(self.grid.rows), len(self.grid.columns))
-            if unique(self.grid.moves):
-                spots = [(spot.kind, spot.row, spot.column) for spot in self.grid.moves]
-                self.places = np.array([spots], np.int32)
+        if self.grid is not None and unique(self.grid.moves):
+            spots = [(spot.kind, spot.row, spot.column) for spot in self.grid.moves]
+            self.places = np.array([spots], np.int32)
         self.words = words_of(self.terms)
         self.simultaneous = self.players > 1
         self.compile()  # some thousand plies in plain Python would take seconds
         samples = self._samples()
+        if self.has_counters:
+            self.counters = find_counters(self.description, network.bases, self.grid, samples)
+        view = view_of(network, self.grid, self.counters)
+        self.observation, self.observation_bounds = view.shape, (0.0, 1.0)
+        self.rules = self.rules._replace(**{name: getattr(view, name) for name in view._fields[1:]})
         self._choose_evaluation(samples)
         self.scratch = scratch_bytes(self.rules)
         self.symmetries = len(self.rules.fact_images)
@@ -166,12 +171,14 @@ class GdlGame(DescribedGame):
     def _samples(self) -> Samples:
         """Positions and results of random games."""
         facts: list[np.ndarray] = []
+        games: list[int] = []
         in_turn = zero_sum = True
         most = min(SAMPLES, 1 + SAMPLED_MOVES // max(1, sum(map(len, self.network.inputs))))
         for seed in range(SAMPLE_GAMES):
             choose, position = Random(seed), self.start()
             while not position.is_over and len(facts) < most:
                 facts.append(np.unpackbits(position.states[0], bitorder="little")[: len(self.network.bases)])
+                games.append(seed)
                 in_turn = in_turn and position.to_move != EVERYONE
                 if position.to_move == EVERYONE:
                     ids = (position.actions_of(player) for player in range(self.players))
@@ -179,7 +186,8 @@ class GdlGame(DescribedGame):
                 else:
                     position = position.play(choose.choice(position.actions_of(position.to_move)))
             zero_sum = zero_sum and abs(sum(position.values)) < 1e-6
-        return Samples(np.array(facts, np.bool_).reshape(len(facts), len(self.network.bases)), in_turn, zero_sum)
+        seen = np.array(facts, np.bool_).reshape(len(facts), len(self.network.bases))
+        return Samples(seen, np.array(games, np.int32), in_turn, zero_sum)
 
     def _choose_evaluation(self, samples: Samples) -> None:
         """Sweep the network in each step if the circuit takes much longer to evaluate positions of a random game."""
@@ -207,7 +215,7 @@ class GdlGame(DescribedGame):
         return best
 
     def options_in_use(self) -> dict[str, Any]:
-        return {"longest": self.longest, "reasoner": False}
+        return {"longest": self.longest, "reasoner": False, "counters": self.has_counters}
 
     # --- text -------------------------------------------------------------------------------------------------------
 
@@ -327,7 +335,7 @@ def rules_of(network: Network, actions: dict[Term, int], longest: int, grid: Gri
         np.array([actions[move] for _, move in flat], np.int32),
         input_of,
         facts,
-        shown_at(network, grid),
+        *view_of(network, grid)[1:],
         fact_images=np.arange(len(network.bases), dtype=np.int32).reshape(1, -1),
         action_images=np.arange(len(actions), dtype=np.int32).reshape(1, -1),
         **circuit.arrays,
@@ -349,17 +357,3 @@ def with_symmetries(rules: GdlRules, symmetries: Sequence[Symmetry]) -> GdlRules
         actions.append(images)
     facts = [np.arange(rules.bases, dtype=np.int32), *(each.bases for each in symmetries)]
     return rules._replace(fact_images=np.stack(facts), action_images=np.stack(actions))
-
-
-def shown_at(network: Network, grid: Grid | None) -> np.ndarray:
-    """Where each fact and each role that looks is 1 in a network's input, int32 [bases + roles, 2] (see GdlRules)."""
-    if grid is None:
-        return np.array([(i, 1) for i in range(len(network.bases) + len(network.roles))], np.int32)
-    cells = len(grid.rows) * len(grid.columns)
-    shown = []
-    for spot in grid.facts:
-        on_cell = spot.row >= 0
-        first = spot.kind * cells + (spot.row * len(grid.columns) + spot.column if on_cell else 0)
-        shown.append((first, 1 if on_cell else cells))
-    shown += [((len(grid.planes) + role) * cells, cells) for role in range(len(network.roles))]
-    return np.array(shown, np.int32)

@@ -90,7 +90,9 @@ class Samples:
     """What random games have shown."""
 
     facts: np.ndarray
-    """bool [n, bases]: positions."""
+    """bool [n, bases]: positions, in the order of play."""
+    games: np.ndarray
+    """int32 [n]: the number of the game of each position."""
     in_turn: bool
     """In no position had two roles a choice."""
     zero_sum: bool

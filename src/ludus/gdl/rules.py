@@ -47,8 +47,9 @@ class GdlRules(NamedTuple):
     action_of: Any  # int32 [inputs]
     input_of: Any  # int32 [roles, actions]: the input of an action of a role, or -1
     initial: Any  # uint8 [bytes of the facts]
-    shown: Any  # int32 [bases + roles, 2]: where a network's input is 1 for each fact, and for the role that looks:
-    # the first number and how many
+    shown: Any  # int32 [n, 2]: stretches of a network's input, the first number and how many
+    shown_values: Any  # float32 [n]: the numbers to write there
+    shown_starts: Any  # int32 [bases + roles + 1]: where the stretches of each fact, and of the role that looks, begin
     fact_images: Any  # int32 [symmetries, bases]: the fact that each becomes in a symmetry; the first is the identity
     action_images: Any  # int32 [symmetries, actions]
     consumers: Any  # uint32: the circuit (see ludus.gdl.circuit), which has no modes if the network is swept instead
@@ -281,11 +282,16 @@ def observe(rules, state, player, planes):
     flat = planes.reshape(planes.size)
     for base in range(rules.bases):
         if (state[base >> 3] >> np.uint8(base & 7)) & np.uint8(1):
-            for i in range(rules.shown[base, 0], rules.shown[base, 0] + rules.shown[base, 1]):
-                flat[i] = 1.0
-    role = rules.bases + player
-    for i in range(rules.shown[role, 0], rules.shown[role, 0] + rules.shown[role, 1]):
-        flat[i] = 1.0
+            show(rules, base, flat)
+    show(rules, rules.bases + player, flat)
+
+
+def show(rules, fact, flat):
+    """Write what a network sees of a fact that is true, or of the role that looks."""
+    for part in range(rules.shown_starts[fact], rules.shown_starts[fact + 1]):
+        first = rules.shown[part, 0]
+        for i in range(first, first + rules.shown[part, 1]):
+            flat[i] = rules.shown_values[part]
 
 
 def symmetry(rules, state, which, image, actions, count):

@@ -75,7 +75,7 @@ def _chain(pairs: set[tuple[str, str]]) -> tuple[str, ...] | None:
 
 def find_grid(description: Description, bases: Sequence[Term], moves: Sequence[Term]) -> Grid | None:
     """The board of a game, by the facts that fill the largest grid; None where no two arguments are ordered."""
-    orders = _orders(chains(description), bases)
+    orders = ordered_arguments(chains(description), bases)
     best: tuple[int, tuple[str, ...], tuple[str, ...]] | None = None
     for (name, arity), facts in _by_relation(bases).items():
         ordered = [i for i in range(arity) if (name, arity, i) in orders]
@@ -92,8 +92,10 @@ def find_grid(description: Description, bases: Sequence[Term], moves: Sequence[T
     return grid if _place_facts(grid, bases) and _place_moves(grid, moves) else None
 
 
-def _orders(known: list[tuple[str, ...]], bases: Sequence[Term]) -> dict[tuple[str, int, int], tuple[str, ...]]:
-    """For each argument of a fact that takes ordered values: these values in order."""
+def ordered_arguments(
+    known: list[tuple[str, ...]], bases: Sequence[Term]
+) -> dict[tuple[str, int, int], tuple[str, ...]]:
+    """By name, number of arguments and argument: the values of arguments that take ordered values, in their order."""
     orders: dict[tuple[str, int, int], tuple[str, ...]] = {}
     for (name, arity), facts in _by_relation(bases).items():
         for i in range(arity):

@@ -80,7 +80,7 @@ def grow_tree(tree, rules, rule, trees, buffer, budgets, planes, policy, outputs
         observers = planes.shape[0] // trees.root.size
         for row in range(tree * observers, (tree + 1) * observers):
             planes[row, ...] = 0.0
-            player = max(0, buffer.movers[tree]) if observers == 1 else row - tree * observers
+            player = row - tree * observers if buffer.counts.shape[1] > 1 else max(0, buffer.movers[tree])
             observe(rules, buffer.states[tree], player, planes[row])
 
 

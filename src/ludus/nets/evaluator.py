@@ -90,16 +90,21 @@ class PlaneEvaluator(NetworkEvaluator):
     def __init__(self, game: Game, engine: Engine):
         self.game, self.engine = game.compile(), engine
         self.observers = game.players if game.simultaneous else 1
+        """Observations of each position: one for each player where they move at once, unless the network that is loaded
+        sees them all by the first player's."""
         self._shape = tuple(game.observation or ())
         self._planes = np.zeros((0, *self._shape), np.float32)
-        self._seats = np.arange(self.observers, dtype=np.int8)
+        self._seats = np.arange(game.players, dtype=np.int8)
 
     def see(self, states: np.ndarray, movers: np.ndarray) -> NDArray[np.float32]:
         count = len(movers) * self.observers
         if len(self._planes) < count:
             self._planes = np.zeros((count, *self._shape), np.float32)
         planes = self._planes[:count]
-        players = np.maximum(movers, 0) if self.observers == 1 else np.tile(self._seats, len(movers))
+        if self.game.simultaneous:
+            players = np.tile(self._seats[: self.observers], len(movers))
+        else:
+            players = np.maximum(movers, 0)
         observe_batch(self.game.rules, states, players, planes)
         return planes
 
@@ -108,10 +113,13 @@ class PlaneEvaluator(NetworkEvaluator):
         spread_answers(batch.movers, batch.actions, batch.counts, policy, outputs, batch.logits, batch.values)
 
     def load(self, network: Any, calibration: Any = None) -> None:
+        self.observers = 1 if network.sizes.shared_view or not self.game.simultaneous else self.game.players
         load_checked(self.engine, network, calibration)
 
     def share(self) -> PlaneEvaluator:
-        return type(self)(self.game, self.engine.share())
+        other = type(self)(self.game, self.engine.share())
+        other.observers = self.observers
+        return other
 
     def make_forest(self, rules: Sequence[Any], *, trees: int, nodes: int, seed: int) -> SearchForest:
         view = View(self._shape, self.observers)

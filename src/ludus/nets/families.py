@@ -32,6 +32,7 @@ class Design:
     size_free: bool = False
     words: bool = False
     roles: bool = False
+    shared_view: bool = False
     auxiliary: int = 0
     """The number of auxiliary policies."""
     dropout: float = 0.0
@@ -70,7 +71,7 @@ class Family:
         problem = self.why_not(game)
         if problem:
             raise BadOption(f"network = {self.name} {problem}")
-        sizes = sizes_of(game, design.roles, design.auxiliary, design.size_free, design.words)
+        sizes = sizes_of(game, design.roles, design.auxiliary, design.size_free, design.words, design.shared_view)
         return self.build(sizes, design)
 
     def choose_engine(self, name: str) -> str:

@@ -85,7 +85,7 @@ def draw_groups(
             for j in range(touched):
                 sample.touched[k, i, 1 + j] = cells[j] * role_count + roles[j]
             sample.policy[k, i] = policy[i]
-        fill_values(rows, row, k, outcome_fraction, sample.values, sample.weights)
+        fill_values(rows, row, k, player, outcome_fraction, sample.values, sample.weights)
 
 
 def logits_of(parts: Any, touched: Any) -> Any:

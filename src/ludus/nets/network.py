@@ -43,6 +43,8 @@ class Sizes(NamedTuple):
     """What the game tells of its moves, if it does."""
     words: Any = None
     """The words of the actions, int32 [actions, most] (see Game.words), if actions are scored by them."""
+    shared_view: bool = False
+    """Positions are seen by the first player alone: `heads` and `outputs` are those of all players, in their order."""
 
     @property
     def inputs(self) -> int:
@@ -51,12 +53,20 @@ class Sizes(NamedTuple):
 
 
 def sizes_of(
-    game: Game, roles: bool = False, auxiliary: int = 0, size_free: bool = False, words: bool = False
+    game: Game,
+    roles: bool = False,
+    auxiliary: int = 0,
+    size_free: bool = False,
+    words: bool = False,
+    shared_view: bool = False,
 ) -> Sizes:
     """The sizes of a network for this game.
 
-    With `roles` each seat has a policy; `size_free` heads fit all boards; with `words` actions are scored by them.
+    With `roles` each seat has a policy; `size_free` heads fit all boards; with `words` actions are scored by them. With
+    `shared_view` one evaluation serves all players of a game with simultaneous moves.
     """
+    shared_view = shared_view and game.simultaneous
+    roles = roles or shared_view
     if words and game.words is None:
         raise BadOption(f"words need a game that says what its actions are made of; {game.name} sets no words")
     shape = game.graph
@@ -74,6 +84,7 @@ def sizes_of(
         groups=game.groups,
         touches=game.touches,
         words=game.words if words else None,
+        shared_view=shared_view,
     )
 
 

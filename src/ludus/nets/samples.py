@@ -24,6 +24,7 @@ class Targets(NamedTuple):
     augment: bool = True
     soft_policy_weight: float = 0.0
     reply_policy_weight: float = 0.0
+    shared_view: bool = False
 
 
 class Sampler(Protocol):
@@ -67,29 +68,30 @@ class Sample(NamedTuple):
 
 
 @part
-def fill_values(rows, row, k, outcome_fraction, values, weights):
-    """Write the targets of the values and the weight of one row into values[k] and weights[k]."""
-    player = rows.players[row]
+def fill_values(rows, row, k, observer, outcome_fraction, values, weights):
+    """Write the targets of the values, beginning with the observer's, and the weight of one row."""
     players = rows.results.shape[1]
     for seat in range(values.shape[1]):
-        values[k, seat] = rows.results[row, (player + seat) % players]
+        values[k, seat] = rows.results[row, (observer + seat) % players]
+    own = (rows.players[row] - observer) % players  # the search has found the value of the player who moved
     rest = np.float32(1.0) - outcome_fraction
-    values[k, 0] = outcome_fraction * values[k, 0] + rest * rows.search[row]
+    values[k, own] = outcome_fraction * values[k, own] + rest * rows.search[row]
     weights[k] = rows.weights[row]
 
 
 @part
-def fill_row(rules, rows, row, k, outcome_fraction, images, actions, sample):
+def fill_row(rules, rows, row, k, shared_view, outcome_fraction, images, actions, sample):
     """Write one row, whose state is images[k] and whose legal actions are in `actions`, into the sample."""
     player = rows.players[row]
     begin = rows.starts[row]
     count = rows.starts[row + 1] - begin
-    observe(rules, images[k], player, sample.planes[k])
+    observer = 0 if shared_view else player
+    observe(rules, images[k], observer, sample.planes[k])
     sample.policy[k, :] = -1.0
     for i in range(count):
         sample.policy[k, actions[i]] = rows.policy[begin + i]
     sample.seats[k] = player
-    fill_values(rows, row, k, outcome_fraction, sample.values, sample.weights)
+    fill_values(rows, row, k, observer, outcome_fraction, sample.values, sample.weights)
 
 
 @part
@@ -103,17 +105,17 @@ def copy_actions(rows, row, actions):
 
 
 @kernel
-def draw_as_is(rules, rows, chosen, outcome_fraction, images, actions, sample):
+def draw_as_is(rules, rows, chosen, shared_view, outcome_fraction, images, actions, sample):
     """Fill a sample with the rows `chosen` int64 [K]; sample.planes must be 0. Scratch: images [K], actions [R]."""
     for k in range(chosen.size):
         copy_actions(rows, chosen[k], actions)
         copy_state(images, k, rows.states, chosen[k])
         sample.replies[k] = rows.replies[chosen[k]]
-        fill_row(rules, rows, chosen[k], k, outcome_fraction, images, actions, sample)
+        fill_row(rules, rows, chosen[k], k, shared_view, outcome_fraction, images, actions, sample)
 
 
 @kernel
-def draw_symmetric(rules, rows, chosen, which, outcome_fraction, images, actions, sample):
+def draw_symmetric(rules, rows, chosen, which, shared_view, outcome_fraction, images, actions, sample):
     """Fill a sample as `draw_as_is` does, each row in the symmetry which[k], int64 [K].
 
     Replies keep their ids in the identity only: the image of a reply would depend on the next position.
@@ -122,7 +124,7 @@ def draw_symmetric(rules, rows, chosen, which, outcome_fraction, images, actions
         sample.replies[k] = rows.replies[chosen[k]] if which[k] == 0 else -1
         count = copy_actions(rows, chosen[k], actions)
         symmetry(rules, rows.states[chosen[k]], which[k], images[k], actions, count)
-        fill_row(rules, rows, chosen[k], k, outcome_fraction, images, actions, sample)
+        fill_row(rules, rows, chosen[k], k, shared_view, outcome_fraction, images, actions, sample)
 
 
 def cross_entropy(logits: Any, target: Any, weights: Any) -> Any:
@@ -157,12 +159,12 @@ class PlaneSampler:
             np.empty(count, np.int64),
         )
         images, actions = game.new_states(count), np.empty(game.most_legal, np.int32)
-        fraction = np.float32(self.targets.outcome_fraction)
+        shared_view, fraction = self.targets.shared_view, np.float32(self.targets.outcome_fraction)
         if self.targets.augment and game.symmetries > 1:
             which = rng.integers(0, game.symmetries, count)
-            draw_symmetric(game.rules, rows, chosen, which, fraction, images, actions, sample)
+            draw_symmetric(game.rules, rows, chosen, which, shared_view, fraction, images, actions, sample)
         else:
-            draw_as_is(game.rules, rows, chosen, fraction, images, actions, sample)
+            draw_as_is(game.rules, rows, chosen, shared_view, fraction, images, actions, sample)
         return Sample(*map(torch.from_numpy, sample))
 
     def loss(self, network: Any, sample: Sample) -> tuple[Any, Any]:

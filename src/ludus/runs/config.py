@@ -45,6 +45,11 @@ class Config:
         False, "Score moves by the words that they are made of, as (take 3 red) in GDL; for mlp networks."
     )
     roles: bool = setting(False, "Give each seat its own policy head; for games whose players have different roles.")
+    shared_view: bool = setting(
+        False,
+        "Evaluate a position once for all players, as the first one sees it, with a policy head for each player; for "
+        "games with simultaneous moves.",
+    )
     soft_policy_weight: float = setting(
         0.0, "Loss weight of an auxiliary policy head whose target is the search policy to the power 1/4.", least=0
     )
@@ -221,7 +226,9 @@ class Config:
     def make_network(self, game: Game) -> Any:
         """The network that these settings describe, for a game."""
         auxiliary = (self.soft_policy_weight > 0) + (self.reply_policy_weight > 0)
-        design = Design(self.blocks, self.width, self.size_free, self.words, self.roles, auxiliary, self.dropout)
+        design = Design(
+            self.blocks, self.width, self.size_free, self.words, self.roles, self.shared_view, auxiliary, self.dropout
+        )
         return FAMILIES[self.network].make_network(game, design)
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ludus.registry import require_view
 from ludus.runs.config import Config, with_settings
 from ludus.runs.description import ABOUT
 from ludus.runs.files import BadRun, write_whole
@@ -59,6 +60,7 @@ class Pack:
         """The network in single precision, and the facts."""
         if not self.suits(game):
             raise BadRun(f"{self.file} plays {self.rules}, not {split_identity(game.identity)[0]}")
+        require_view(self.file, self.spec, game)
         network, weights = with_settings(Config(), self.network).make_network(game), self.weights()
         if not fits(network, weights):
             raise BadRun(f"{self.file} does not fit {game.identity}: its network has other shapes")

@@ -35,7 +35,7 @@ import numpy as np
 from ludus.bounded import read_text
 from ludus.errors import ChangedRules, DamagedRun, LudusError, UnknownGame, Unsuitable, Untrusted
 from ludus.nets.rows import Rows
-from ludus.registry import describe_source, file_name, has_file, remake, runs_code
+from ludus.registry import describe_source, file_name, has_file, remake, require_view, runs_code
 from ludus.runs.checksums import Damaged, check_sum, write_sums
 from ludus.runs.config import LARGEST_FILE, Config, with_settings
 from ludus.runs.curves import draw_learning
@@ -61,7 +61,7 @@ TO_RESUME = (PLAYER, "learner.safetensors", "state.npz")
 """The files of a checkpoint from which a run can go on."""
 
 NETWORK = (
-    *("network", "blocks", "width", "size_free", "words", "roles"),
+    *("network", "blocks", "width", "size_free", "words", "roles", "shared_view"),
     *("soft_policy_weight", "reply_policy_weight", "dropout"),
 )
 """The settings that determine the shapes of a network's weights."""
@@ -120,6 +120,8 @@ class Run:
             raise BadRun(told + (f"; {SIZE_FREE}" if any_size and are_kin(rules, game) else ""))
         if named:
             _compare_digests(folder, trained, game, playing=any_size)
+            if described.spec is not None:
+                require_view(folder, described.spec, game)
         return cls(folder, game, config, trained)
 
     # --- checkpoints --------------------------------------------------------------------------------------------------

@@ -119,12 +119,16 @@ def spread_answer(movers, actions, counts, policy, outputs, logits, values, k):
     policy float32 [V, heads, actions] and outputs float32 [V, outputs] have one row for each position (V = K), or one
     for each player of each position (V = K * P). There is one policy head for all seats, or one for each seat. A single
     output is the observer's value, and its negative is the other player's. Several outputs are the values of all
-    players, beginning with the observer.
+    players, beginning with the observer. One row for each position of a simultaneous game is the first player's view,
+    with a head for each seat.
     """
     players = values.shape[1]
     observers = policy.shape[0] // values.shape[0]
     heads = policy.shape[1]
-    if observers == 1:
+    is_shared = observers == 1 and counts.shape[1] > 1
+    if is_shared:
+        spread_values(0, outputs, values, k)
+    elif observers == 1:
         mover = max(0, movers[k])
         head = mover if heads > 1 else 0
         for i in range(counts[k, 0]):
@@ -133,8 +137,9 @@ def spread_answer(movers, actions, counts, policy, outputs, logits, values, k):
         return
     begin = 0
     for player in range(players):
-        row = k * observers + player
-        values[k, player] = outputs[row, 0]
+        row = k if is_shared else k * observers + player
+        if not is_shared:
+            values[k, player] = outputs[row, 0]
         if movers[k] == EVERYONE or movers[k] == player:
             block = player if movers[k] == EVERYONE else 0
             head = player if heads > 1 else 0

@@ -93,16 +93,22 @@ def _of_network(game: GdlGame) -> list[tuple[str, str]]:
         rows.append(("", "zero sum" if proven.zero_sum else "not proven to be zero sum"))
     if proven.exclusive:
         rows.append(("", f"{counted(len(proven.exclusive), 'group')} of facts of which at most one is true"))
+    if game.counters:
+        rows.append(("counters", ", ".join(_with_stars(counter.name) for counter in game.counters[:MOST_NAMES])))
     rows.append(("symmetry", _symmetries(game)))
     if grid is None:
         return [*rows, ("board", "none found")]
-    planes = ", ".join(show(tuple("*" if part is None else part for part in plane)) for plane in grid.planes[:4])
+    on_cells = list(dict.fromkeys(grid.planes[spot.kind] for spot in grid.facts if spot.row >= 0))
+    planes = ", ".join(map(_with_stars, on_cells[:4])) + " ..." * (len(on_cells) > 4)
     size = f"{len(grid.rows)} x {len(grid.columns)}"
     kinds = f"{counted(len(grid.kinds), 'kind')} of moves"
-    return [
-        *rows,
-        ("board", f"{size}; {counted(len(grid.planes), 'plane')}: {planes}{' ...' * (len(grid.planes) > 4)}; {kinds}"),
-    ]
+    seen = f"{counted((game.observation or (0,))[0], 'plane')} for a network"
+    return [*rows, ("board", f"{size}: {planes}; {seen}; {kinds}")]
+
+
+def _with_stars(name: tuple) -> str:
+    """The name of facts that differ in some arguments."""
+    return show(tuple("*" if part is None else part for part in name))
 
 
 def _symmetries(game: GdlGame) -> str:

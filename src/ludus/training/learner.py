@@ -64,7 +64,11 @@ class Learner:
         self.steps = 0
         """Steps taken since the run began."""
         targets = Targets(
-            config.outcome_fraction, config.augment, config.soft_policy_weight, config.reply_policy_weight
+            config.outcome_fraction,
+            config.augment,
+            config.soft_policy_weight,
+            config.reply_policy_weight,
+            network.sizes.shared_view,
         )
         make_sampler, outputs = family_of(network).make_sampler, network.sizes.outputs
         self.samplers = [make_sampler(each, targets, outputs) for each in (game, *further)]

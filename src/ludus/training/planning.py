@@ -71,7 +71,7 @@ residual networks and networks over groups only (docs/methods.md)."""
 
 def settings_for(game: Game, given: Iterable[str] = ()) -> dict[str, Any]:
     """The settings that suit a game, where they differ from the defaults, if the settings `given` are chosen."""
-    settings: dict[str, Any] = {"search": "puct"} if game.simultaneous else {}
+    settings: dict[str, Any] = {"search": "puct", "shared_view": True} if game.simultaneous else {}
     settings |= suggest_settings(game)
     if not {"network", "reply_policy_weight", "reply"}.isdisjoint(given):  # which may not work with such heads
         settings.pop("size_free", None)
