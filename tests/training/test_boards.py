@@ -51,8 +51,10 @@ def test_graph_networks_in_integers_are_calibrated_on_every_board(tmp_path, monk
     assert measured.engine == "int8"
     assert measured.simulations > 0
     trainer = Trainer(Run.create(tmp_path / "run", game, config))
+    playing = [trainer.selfplay, trainer.boards[0].selfplay]
+    assert [each.workers[0].evaluator.engine.precision for each in playing] == ["int8", "int8"]  # before any row
     assert trainer.iterate().rows > 0
-    assert len(trainer._calibration(1).ends) > 0
+    assert [each.workers[0].evaluator.engine.precision for each in playing] == ["int8", "int8"]
 
 
 def test_networks_of_two_sizes_share_their_weights(tmp_path):

@@ -1,8 +1,8 @@
 """The evaluator of an agent that plays: in 8-bit integers where that is fast and precise enough, else in float32.
 
-A quantised network needs sample positions for its ranges (calibration). In training they come from the replay window;
-an agent has none, and takes positions after random moves. On these positions the quantised answers are compared with
-float32, and are used only if they agree (see quantised.py).
+A quantised network needs sample positions for its ranges (calibration). In training they come from the replay window.
+An agent and the first iteration of a training have none, and take positions after random moves. On these
+positions the quantised answers are compared with float32, and are used only if they agree (see quantised.py).
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from ludus.search.random_play import begin_games
 
 if TYPE_CHECKING:
     from ludus.game import Game
+    from ludus.nets.families import Family
 
 POSITIONS = 256
 """Sample positions."""
@@ -44,6 +45,11 @@ def make_playing_evaluator(game: Game, network: Any, engine: str = "auto") -> Ne
     evaluator = family.make_evaluator(game, family.make_engine(engine))
     evaluator.load(network, evaluator.see(*sample_positions(game)))
     return evaluator
+
+
+def usual_inputs(game: Game, family: Family, count: int = POSITIONS) -> Any:
+    """The inputs of a family's networks for sample positions, to calibrate with."""
+    return family.make_evaluator(game, family.make_engine("int8")).see(*sample_positions(game, count))
 
 
 @kernel

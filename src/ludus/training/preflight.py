@@ -13,7 +13,7 @@ import numpy as np
 
 from ludus.errors import BadOption
 from ludus.machine import cpu_count, memory_size, peak_memory
-from ludus.nets.calibrating import sample_positions
+from ludus.nets.calibrating import usual_inputs
 from ludus.nets.engines import FLOAT32_ON_CPU, fastest_engine
 from ludus.nets.evaluator import calls_per_second
 from ludus.nets.families import FAMILIES
@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 
 SECONDS = 1.5
 """The time for each figure."""
+SAMPLES = 64
+"""Positions of random games to calibrate with."""
 GAMES = {"cpu": (64, 128, 256), "cuda": (1024, 4096)}
 """The numbers of games side by side that are tried."""
 WORTH_IT = 1.05
@@ -148,7 +150,7 @@ def measure(game: Game, config: Config, progress: Progress | None = None, stop: 
     speeds, tree_bytes = [best.simulations], selfplay.bytes
     for each in further:
         begin(f"self-play of {each!r}")
-        inputs = None if calibration is None else _usual_inputs(each, config)
+        inputs = None if calibration is None else usual_inputs(each, FAMILIES[config.network], SAMPLES)
         other = _measure_selfplay(each, config, config.make_network(each), selfplay.games, inputs, stop)
         speeds.append(other.simulations)
         tree_bytes += other.selfplay.bytes
@@ -190,7 +192,7 @@ def _choose_engine(game: Game, config: Config, network: Any) -> tuple[str, Any]:
     fastest = fastest_engine(family.engines)
     if config.engine == "auto" and fastest not in FLOAT32_ON_CPU:
         return "auto", None
-    inputs = _usual_inputs(game, config)
+    inputs = usual_inputs(game, family, SAMPLES)
     if config.engine == "int8":
         return "int8", inputs
     rates = []
@@ -199,12 +201,6 @@ def _choose_engine(game: Game, config: Config, network: Any) -> tuple[str, Any]:
         engine.load(network, inputs)
         rates.append(calls_per_second(partial(engine.run, inputs), 0.3))
     return "int8" if rates[1] > FASTER * rates[0] else "auto", inputs
-
-
-def _usual_inputs(game: Game, config: Config) -> Any:
-    """The network's inputs for positions of random games, for calibration."""
-    family = FAMILIES[config.network]
-    return family.make_evaluator(game, family.make_engine("int8")).see(*sample_positions(game, 64))
 
 
 def _measure_selfplay(game: Game, config: Config, network: Any, games: int, calibration: Any, stop: Stop) -> _Candidate:

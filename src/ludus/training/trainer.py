@@ -14,8 +14,10 @@ import numpy as np
 import torch
 
 from ludus.errors import BadOption
+from ludus.nets.calibrating import usual_inputs
 from ludus.nets.engines import ENGINES
 from ludus.nets.evaluator import make_evaluator
+from ludus.nets.families import family_of
 from ludus.nets.rows import empty_rows
 from ludus.runs.files import Writer
 from ludus.runs.players import first_weights
@@ -106,6 +108,7 @@ class Trainer:
         self.run, self.game, self.config = run, run.game.compile(), run.config
         config = self.config
         self.evaluation = open_evaluation(run)
+        self.rng, self.iteration = np.random.default_rng(config.seed), 0
         torch.manual_seed(config.seed)
         network = config.make_network(self.game)
         if config.initial_run and run.whole_checkpoint() is None:
@@ -128,11 +131,11 @@ class Trainer:
             Board(number, game, config, self.gate.best, self._parallel_games, config.workers or 1)
             for number, game in enumerate(further, 1)
         ]
+        if self._quantises:  # without calibration, the first iteration would be played in float32
+            self._load_weights()
         rated = config.rating_games and self.game.two_player_zero_sum
         self.ladder = Ladder(self.learner.player) if rated else None
-        self.rng = np.random.default_rng(config.seed)
         self.writer = Writer(beside=config.concurrent_learning)
-        self.iteration = 0
         self.games = 0
         """Games finished since the run began."""
         self.steps_owed = 0.0
@@ -267,11 +270,22 @@ class Trainer:
         for number, board in enumerate(self.boards, 1):
             board.load(self.gate.best, self._calibration(number))
 
+    @property
+    def _quantises(self) -> bool:
+        """True if the engine of self-play needs calibration."""
+        engine = ENGINES.get(self.config.engine)
+        return engine is not None and engine.quantises
+
     def _calibration(self, board: int = 0) -> Any:
-        """The network's inputs for recent positions of a board, if the engine quantises (see Engine.load)."""
-        engine, rows = ENGINES.get(self.config.engine), self._windows[board].rows
-        if engine is None or not engine.quantises or not len(rows):
+        """The network's inputs for recent positions of a board, if the engine quantises (see Engine.load).
+
+        Before the first rows, positions after random moves take their place.
+        """
+        rows = self._windows[board].rows
+        if not self._quantises:
             return None
+        if not len(rows):
+            return usual_inputs(self.learner.samplers[board].game, family_of(self.gate.best))
         rng = np.random.default_rng([self.config.seed, self.iteration])
         return self.learner.samplers[board].draw(rows, CALIBRATION_ROWS, rng).inputs()
 
