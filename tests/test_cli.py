@@ -315,6 +315,39 @@ def test_check(run, own_game, tmp_path):
     assert "Broken promise: " in shown
 
 
+def test_after_a_check_other_commands_compile_nothing(tmp_path):
+    own = tmp_path / "own.py"
+    own.write_text(OWN_GAME)
+    environment = {**os.environ, "LUDUS_CACHE": str(tmp_path / "cache")}
+
+    def shown(*words):
+        code = (
+            "import sys; from ludus.cli import main; from ludus.native import announcing; announcing.PATIENCE = 0.0; "
+            "sys.exit(main(sys.argv[1:]))"
+        )
+        command = [sys.executable, "-c", code, *words]
+        return subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+
+    checked = shown("check", str(own), "--games", "1")
+    assert "keeps its promises" in checked.stdout
+    assert "for match and training, once ..." in checked.stderr
+    assert shown("perft", str(own), "--depth", "2").stderr == ""
+    assert shown("match", str(own), "uct:10", "random", "--games", "2").stderr == ""
+    assert "for match and training" not in shown("check", str(own), "--games", "1").stderr
+
+
+def test_a_process_that_fails_changes_no_verdict(run, own_game, monkeypatch):
+    from ludus.api import ahead
+
+    monkeypatch.setattr(ahead, "SERVICE", "ludus.no_such_module")
+    monkeypatch.setattr(ahead, "JOBS", ("search",))
+    monkeypatch.setattr(ahead.store, "read", lambda name: None)
+    code, shown, error = run("check", own_game, "--games", "1")
+    assert code == 0
+    assert "keeps its promises" in shown
+    assert "could not be compiled ahead for search" in error
+
+
 def test_bench(run):
     code, shown, _ = run("bench", "tictactoe", "--seconds", "0.01")
     assert code == 0

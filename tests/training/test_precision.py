@@ -65,6 +65,6 @@ def test_the_preflight_takes_it_only_if_it_is_clearly_faster(monkeypatch, factor
     monkeypatch.setattr(preflight, "_measure_learner", lambda *_: factor * 1000.0)
     game = ludus.make("tictactoe")
     rows, stop = None, None
-    assert preflight._choose_precision(game, Config(), "cpu", 1, rows, 1000.0, stop)[0] == chosen
+    assert preflight._choose_precision(game, Config(), "cpu", 1, rows, 1000.0, stop, 0.1)[0] == chosen
     given = with_settings(Config(), {"learner_precision": "float32"})
-    assert preflight._choose_precision(game, given, "cpu", 1, rows, 1000.0, stop) == ("float32", 1000.0)
+    assert preflight._choose_precision(game, given, "cpu", 1, rows, 1000.0, stop, 0.1) == ("float32", 1000.0)

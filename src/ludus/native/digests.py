@@ -81,6 +81,12 @@ def engine_digest() -> str:
     return _hash(sorted((_label(file, PACKAGE), _package_file(file)) for file in files))
 
 
+@cache
+def package_digest() -> str:
+    """The digest of all Python files of Ludus."""
+    return _hash(sorted((_label(str(file), PACKAGE), _package_file(str(file))) for file in PACKAGE.rglob("*.py")))
+
+
 def home_of(names: dict[str, Any]) -> str:
     """The name of the module with these names, which is part of the names of its compiled functions.
 

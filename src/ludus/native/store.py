@@ -98,6 +98,12 @@ def write(name: str, content: bytes) -> None:
         _clean(file.parent.parent)
 
 
+def can_keep() -> bool:
+    """True if entries that are written now are there later."""
+    file = _path("entry")
+    return file is not None and os.access(file.parent, os.W_OK)
+
+
 def _path(name: str) -> Path | None:
     folder = cache_folder()
     return None if folder is None else folder / "machine-code" / _VERSIONS / name

@@ -4,20 +4,29 @@ from __future__ import annotations
 
 import sys
 import threading
+import time
 import traceback
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
+from rich.console import Console
+
 from ludus.errors import place_of
+from ludus.machine import cpu_count
 from ludus.terminal.compiling import compiling_into
-from ludus.terminal.show import command, terminal
-from ludus.testing.events import CheckEvent, Checking, FirstVerdict
+from ludus.terminal.interrupt import ctrl_c_stops
+from ludus.terminal.show import command, complain, terminal
+from ludus.testing.events import CheckEvent, CodeChecked, FirstVerdict
 
 if TYPE_CHECKING:
+    from ludus.api.ahead import CompileAhead
     from ludus.game import Game
 
 PATIENCE = 5.0
 """Seconds after which a check without a first verdict says where it is."""
+
+AHEAD_LIMIT = 600.0
+"""Seconds after which the rest of the compiling is left to the commands that need it."""
 
 
 def show_new(file: str, kind: str) -> None:
@@ -40,7 +49,10 @@ def show_new(file: str, kind: str) -> None:
 class CheckView:
     """Shows the events of a check: a status line on a terminal, and the first verdict everywhere."""
 
-    def __init__(self) -> None:
+    def __init__(self, compiles_ahead: bool) -> None:
+        """With `compiles_ahead`, free cores compile the game for other commands meanwhile."""
+        self.compiles_ahead = compiles_ahead
+        self.ahead: CompileAhead | None = None
         self.console = terminal()
         self.opened = ExitStack()
         self.text = "Checking"
@@ -86,14 +98,37 @@ class CheckView:
                 flush=True,
             )
             self.text = "Checking the machine code"
-        elif isinstance(event, Checking):
+        elif isinstance(event, CodeChecked):
+            if self.compiles_ahead:
+                from ludus.api.ahead import CompileAhead
+
+                self.ahead = CompileAhead(event.game)
+        else:
             self.text = f"Checking: {event.what}" + (f", {event.done} of {event.total}" if event.total > 1 else "")
+        if self.ahead is not None:
+            self.ahead.advance(cpu_count() - 1)
         self._show(self.text)
 
 
-def show_check(game: Game | str, games: int, seed: int) -> bool:
-    """Check a game and show the outcome: a summary, or the promise that it breaks. Returns True if it breaks none."""
-    with CheckView() as view:
+def show_check(game: Game | str, games: int, seed: int, compiles_ahead: bool = True) -> bool:
+    """Check a game and show the outcome: a summary, or the promise that it breaks. Returns True if it breaks none.
+
+    With `compiles_ahead`, a game that breaks none is then compiled for other commands.
+    """
+    view = CheckView(compiles_ahead)
+    try:
+        if not _show_verdict(view, game, games, seed):
+            return False
+        if view.ahead is not None:
+            show_ahead(view.ahead)
+        return True
+    finally:
+        if view.ahead is not None:
+            view.ahead.end()
+
+
+def _show_verdict(view: CheckView, game: Game | str, games: int, seed: int) -> bool:
+    with view:
         from ludus.testing import BrokenPromise, check_game
 
         try:
@@ -101,5 +136,27 @@ def show_check(game: Game | str, games: int, seed: int) -> bool:
         except BrokenPromise as broken:
             print(f"Broken promise: {broken}")
             return False
-    print(report)
+    print(report, flush=True)
     return True
+
+
+def show_ahead(ahead: CompileAhead) -> None:
+    """Show that a game is compiled on all cores, until it is done or Ctrl-C skips the rest."""
+    if not ahead.busy:
+        return
+    console, began = Console(stderr=True), time.monotonic()
+    text = f"Compiling {ahead.game.title} for match and training, once"
+    with ctrl_c_stops() as stop, ExitStack() as opened:
+        if console.is_terminal:
+            status = opened.enter_context(console.status(text))
+        else:
+            print(f"{text} ...", file=sys.stderr, flush=True)
+        while ahead.busy and not stop.is_set() and time.monotonic() - began < AHEAD_LIMIT:
+            ahead.advance(cpu_count())
+            if console.is_terminal:
+                status.update(f"{text}: {time.monotonic() - began:.0f} s (Ctrl-C to skip)")
+            ahead.wait(0.2)
+    if ahead.busy:
+        print("Skipped: what is not compiled yet is compiled when it is first used.")
+    for job, why in ahead.failed.items():
+        complain(f"ludus: the game could not be compiled ahead for {job}: {why}")

@@ -30,7 +30,7 @@ from ludus.errors import LudusError, describe_error
 from ludus.game import Game
 from ludus.registry import make
 from ludus.testing.declarations import check_declarations, check_spec
-from ludus.testing.events import CheckEvent, Checking, FirstVerdict, Listener
+from ludus.testing.events import CheckEvent, Checking, CodeChecked, FirstVerdict, Listener
 from ludus.testing.lockstep import BrokenPromise, Lockstep
 from ludus.testing.promises import (
     Facts,
@@ -48,7 +48,7 @@ from ludus.testing.promises import (
 )
 from ludus.testing.seen import Seen, play_and_count
 
-__all__ = ["BrokenPromise", "CheckEvent", "Checking", "FirstVerdict", "Report", "Seen", "check_game"]
+__all__ = ["BrokenPromise", "CheckEvent", "Checking", "CodeChecked", "FirstVerdict", "Report", "Seen", "check_game"]
 
 PLAIN_SECONDS = 3.0
 """Seconds after which the first game, in plain Python, is left unfinished, so that the first verdict comes soon."""
@@ -108,6 +108,8 @@ def check_game(
     for number in range(games):
         emit(Checking("games in machine code" if run.native else "games in plain Python", number, games))
         positions += play_game(run, fingerprints, number)
+        if number == 0 and run.native:
+            emit(CodeChecked(made))
     tried = [] if isinstance(game, Game) else check_variants(made, seed, emit)
     emit(Checking("random games", 0, 1))
     seen = play_and_count(run)

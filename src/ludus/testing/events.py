@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ludus.game import Game
 
 
 @dataclass(frozen=True)
@@ -26,5 +30,12 @@ class FirstVerdict:
     """Seconds since the check began."""
 
 
-CheckEvent = Checking | FirstVerdict
+@dataclass(frozen=True)
+class CodeChecked:
+    """A first game in machine code was the same as in plain Python: the check compiles nothing further."""
+
+    game: Game
+
+
+CheckEvent = Checking | FirstVerdict | CodeChecked
 Listener = Callable[[CheckEvent], None]

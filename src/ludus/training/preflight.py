@@ -116,8 +116,13 @@ class _Candidate(NamedTuple):
     rows: Rows
 
 
-def measure(game: Game, config: Config, progress: Progress | None = None, stop: Stop = NEVER) -> Measured:
-    """Play and learn for some seconds with an untrained network, apart from any run. Raises Stopped if stopped."""
+def measure(
+    game: Game, config: Config, progress: Progress | None = None, stop: Stop = NEVER, seconds: float = SECONDS
+) -> Measured:
+    """Play and learn with an untrained network, apart from any run, `seconds` for each figure.
+
+    Raises Stopped if stopped. In hundredths of a second, everything is compiled and no figure means anything.
+    """
     check_fit(game, config)
     game.compile()
     network = config.make_network(game)
@@ -142,7 +147,7 @@ def measure(game: Game, config: Config, progress: Progress | None = None, stop: 
     best: _Candidate | None = None
     for games in tried:
         begin(f"self-play of {games} games")
-        candidate = _measure_selfplay(game, config, network, games, calibration, stop)
+        candidate = _measure_selfplay(game, config, network, games, calibration, stop, seconds)
         if best is None or candidate.simulations > WORTH_IT * best.simulations:
             best = candidate
     assert best is not None
@@ -151,18 +156,18 @@ def measure(game: Game, config: Config, progress: Progress | None = None, stop: 
     for each in further:
         begin(f"self-play of {each!r}")
         inputs = None if calibration is None else usual_inputs(each, FAMILIES[config.network], SAMPLES)
-        other = _measure_selfplay(each, config, config.make_network(each), selfplay.games, inputs, stop)
+        other = _measure_selfplay(each, config, config.make_network(each), selfplay.games, inputs, stop, seconds)
         speeds.append(other.simulations)
         tree_bytes += other.selfplay.bytes
     begin("the network alone")
-    evaluations = selfplay.measure_network(SECONDS)
+    evaluations = selfplay.measure_network(seconds)
     learned = {}
     for count in threads:
         begin(f"the learner on {count} thread{'s' * (count > 1)}")
-        learned[count] = _measure_learner(Learner(game, network, config, device, count), rows, stop)
+        learned[count] = _measure_learner(Learner(game, network, config, device, count), rows, stop, seconds)
     fastest = max(learned, key=lambda count: learned[count])
     begin("the learner in bfloat16")
-    precision, speed = _choose_precision(game, config, device, fastest, rows, learned[fastest], stop)
+    precision, speed = _choose_precision(game, config, device, fastest, rows, learned[fastest], stop, seconds)
     begin("done")
     forest = selfplay.workers[0].forest
     return Measured(
@@ -203,7 +208,9 @@ def _choose_engine(game: Game, config: Config, network: Any) -> tuple[str, Any]:
     return "int8" if rates[1] > FASTER * rates[0] else "auto", inputs
 
 
-def _measure_selfplay(game: Game, config: Config, network: Any, games: int, calibration: Any, stop: Stop) -> _Candidate:
+def _measure_selfplay(
+    game: Game, config: Config, network: Any, games: int, calibration: Any, stop: Stop, seconds: float
+) -> _Candidate:
     """Self-play of untrained networks from the start of their games."""
 
     def make(workers: int) -> LocalSelfPlay:
@@ -227,25 +234,25 @@ def _measure_selfplay(game: Game, config: Config, network: Any, games: int, cali
         evaluator = selfplay.workers[0].evaluator
         play_off(game, evaluator, evaluator, 2, 2, 1, 0, config.gating_uct and 2)  # compiles too
     selfplay.restart()  # positions late in a game are not like the others
-    played = selfplay.play(1 << 40, config.simulations, Deadline(SECONDS, stop))
+    played = selfplay.play(1 << 40, config.simulations, Deadline(seconds, stop))
     return _Candidate(selfplay, played.counts.simulations / played.counts.seconds, join([warm.rows, played.rows]))
 
 
 def _choose_precision(
-    game: Game, config: Config, device: str, threads: int, rows: Rows, float32: float, stop: Stop
+    game: Game, config: Config, device: str, threads: int, rows: Rows, float32: float, stop: Stop, seconds: float
 ) -> tuple[str, float]:
     """The precision of the learner, and its rows per second: bfloat16 where it is clearly faster than float32."""
     if device != "cpu" or config.learner_precision != "auto" or not can_use_bfloat16():
         return config.learner_precision, float32
     config = dataclasses.replace(config, learner_precision="bfloat16")
-    speed = _measure_learner(Learner(game, config.make_network(game), config, device, threads), rows, stop)
+    speed = _measure_learner(Learner(game, config.make_network(game), config, device, threads), rows, stop, seconds)
     return ("bfloat16", speed) if speed > FASTER * float32 else ("float32", float32)
 
 
-def _measure_learner(learner: Learner, rows: Rows, stop: Stop) -> float:
+def _measure_learner(learner: Learner, rows: Rows, stop: Stop, seconds: float) -> float:
     """Rows per second of a learner."""
     rng = np.random.default_rng(0)
     learner.learn(rows, learner.stepper.warm_up, 0.0, rng)
     began, steps = time.perf_counter(), learner.steps
-    learner.learn(rows, 1 << 30, 0.0, rng, Deadline(SECONDS, stop))
+    learner.learn(rows, 1 << 30, 0.0, rng, Deadline(seconds, stop))
     return (learner.steps - steps) * learner.config.batch_size / (time.perf_counter() - began)

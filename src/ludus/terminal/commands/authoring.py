@@ -38,6 +38,9 @@ def check(
     option: Options = None,
     games: Annotated[int, typer.Option(metavar="N", help="Number of random games to play.")] = 20,
     seed: Seed = 0,
+    compile: Annotated[
+        bool, typer.Option(help="After the verdict, compile the game for match and training; Ctrl-C skips it.")
+    ] = True,
 ) -> None:
     """Check that a game of your own keeps the promises of its interface. The exit code is 1 if it breaks one.
 
@@ -54,7 +57,7 @@ def check(
 
     if games < 1:
         raise BadOption(f"--games must be at least 1, not {games}")
-    if not show_check(make_game(game, option) if option else game, games, seed):
+    if not show_check(make_game(game, option) if option else game, games, seed, compile):
         raise typer.Exit(1)
 
 
