@@ -6,6 +6,8 @@ zero:FILE.player     a packed player (ludus pack)
 zero:RUN             the latest checkpoint of a run, 400 simulations a move
 zero:RUN@40          checkpoint 40          zero:RUN:800   zero:RUN:2s   simulations or seconds a move
 c=1.5                weight of the network's policy: more follows it further
+fpu=0.2              how much worse than its parent a move without visits is taken to be: less tries more moves
+transpositions=yes   positions that are reached in two ways share their statistics
 temperature=0.5      draws the move in proportion to (visits and prior) ** (1 / temperature); 0 plays the best move
 threads=2            threads that evaluate positions; they change the speed, not the moves. By default one for each
                      core; 1 in the games of a match or an arena, where the other cores play other games
