@@ -26,7 +26,7 @@ from tests.training.small import QUICK, SMALL
 pytest.importorskip("ray", reason="a cluster needs Ray: pip install 'ludus[cluster]'")
 from ray.cluster_utils import Cluster
 
-LIMIT = 60.0
+LIMIT = 180.0
 """Seconds after which an event that does not happen fails a test."""
 
 
