@@ -1,5 +1,7 @@
 """The environments for Gymnasium and PettingZoo: their libraries' own checks, and that they play the games of Ludus."""
 
+import copy
+import pickle
 import subprocess
 import sys
 import warnings
@@ -138,6 +140,7 @@ def test_the_board_is_rendered_as_text_and_as_an_image(capsys):
 def test_wrong_arguments_are_errors_of_one_line(tmp_path):
     for arguments, message in (
         ({"seat": 2}, "seat must be one of random, alternate, 0, 1, not 2"),
+        ({"seat": np.array([0, 1])}, "seat must be one of random, alternate, 0, 1, not array"),
         ({"illegal": "pass"}, "illegal must be one of lose, raise"),
         ({"render_mode": "svg"}, "render_mode must be one of"),
         ({"opponent": "uct"}, "connect4 has no option 'opponent'"),
@@ -171,6 +174,36 @@ def test_unknown_options_of_a_reset_are_errors():
         GymEnv("connect4", **SMALL).reset(options={"chair": 1})
     with pytest.raises(BadOption, match="reset has no option 'seat'; its options are reset_mask"):
         VectorEnv("connect4", 2, **SMALL).reset(options={"seat": 1})
+    with pytest.raises(BadOption, match="options of a reset must be a dictionary, not 'seat'"):
+        GymEnv("connect4", **SMALL).reset(options="seat")
+
+
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env))])
+def test_a_copy_of_an_environment_plays_on_with_opponents_of_its_own(copied):
+    env = GymEnv("connect4", opponents="uct:20", seat=0, **SMALL)
+    env.reset(seed=1)
+    env.step(0)
+    other = copied(env)
+    assert other.position.played == env.position.played
+    assert other.opponents[0] is not env.opponents[0]
+    other.step(1)
+    assert len(other.position.played) == 4
+    assert len(env.position.played) == 2
+    env.step(1)
+    assert play_episode(other, 5) == play_episode(env, 5)
+
+
+def test_closing_an_environment_ends_the_programs_of_its_opponents():
+    env = GymEnv("connect4", opponents=f"engine:{sys.executable} examples/engine.py", seat=0, **SMALL)
+    env.reset(seed=1)
+    process = env.opponents[0]._program._child.process
+    env.close()
+    assert process.poll() is not None
+    with pytest.raises(IllegalMove, match="call reset"):
+        env.step(0)
+    play_episode(env, 1)
+    env.close()
+    env.close()
 
 
 def test_importing_ludus_does_not_import_gymnasium():
@@ -375,6 +408,15 @@ def test_random_opponents_play_up_to_the_next_choice_of_the_learner():
     assert len(set(results)) == 3  # each player has won
 
 
+def test_a_game_of_a_vector_is_found_by_its_index():
+    envs = VectorEnv("connect4", 2, opponents="self", **SMALL)
+    envs.reset(seed=1)
+    envs.step(np.array([0, 1]))
+    assert str(envs.position(-1)) == str(envs.position(1)) != str(envs.position(0))
+    with pytest.raises(IndexError):
+        envs.position(2)
+
+
 def test_the_same_seed_gives_the_same_games_in_a_vector():
     def story(seed):
         envs = VectorEnv("roshambo", 4, rounds=2)
@@ -402,7 +444,8 @@ def test_illegal_actions_in_a_vector_end_their_games():
         strict.step(np.array([0.5, 1.5]))
     with pytest.raises(BadOption, match="autoreset_mode must be one of NextStep, SameStep, Disabled, not 'x'"):
         VectorEnv("connect4", 2, autoreset_mode="x")
-    with pytest.raises(BadOption, match="num_envs must be at least 1"):
-        VectorEnv("connect4", 0)
+    for count in (0, 2.5, "2", True):
+        with pytest.raises(BadOption, match="num_envs must be a whole number from 1"):
+            VectorEnv("connect4", count)
     with pytest.raises(Unsuitable, match="roshambo has simultaneous moves"):
         VectorEnv("roshambo", 2, opponents="self")

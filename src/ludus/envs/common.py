@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -47,13 +47,15 @@ def open_game(source: GameSource, options: dict[str, Any]) -> Game:
 def choice_of(name: str, value: Any, known: Iterable[Any]) -> Any:
     """`value`, if it is one of the `known` ones; else BadOption names the argument."""
     allowed = list(known)
-    if value not in allowed:
+    if (isinstance(value, np.ndarray) and value.ndim) or value not in allowed:
         raise BadOption(f"{name} must be one of {', '.join(map(str, allowed))}, not {shortened(value)}")
     return value
 
 
 def known_options(options: dict[str, Any] | None, *known: str) -> dict[str, Any]:
     """The options of a reset; BadOption if one is not `known`."""
+    if options is not None and not isinstance(options, Mapping):
+        raise BadOption(f"options of a reset must be a dictionary, not {shortened(options)}")
     for name in options or {}:
         if name not in known:
             raise BadOption(f"reset has no option {shortened(name)}; its options are {', '.join(known)}")

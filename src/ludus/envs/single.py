@@ -78,7 +78,9 @@ class GymEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
         self.seating = choice_of("seat", seat, ["random", "alternate", *range(self.game.players)])
         self.illegal = choice_of("illegal", illegal, ILLEGAL)
         self.render_mode = choice_of("render_mode", render_mode, [None, *RENDER_MODES])
-        self.opponents = _agents(opponents, self.game)
+        self._given = _opponents(opponents, self.game)
+        self.opponents: list[Agent] = self._make_opponents()
+        """The agents in the other seats, in their order; none after close()."""
         self.observation_space = observation_space(self.game)
         self.action_space = spaces.Discrete(self.game.actions)
         self.position: Position | None = None
@@ -97,6 +99,7 @@ class GymEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
             self._games = 0
         wanted = known_options(options, "seat").get("seat", self.seating)
         choice_of("seat", wanted, ["random", "alternate", *range(self.game.players)])
+        self.opponents = self.opponents or self._make_opponents()
         for _ in range(BEGINNINGS):
             self.seat = self._seat(wanted)
             self.position = self.game.start(self._seed())
@@ -143,12 +146,31 @@ class GymEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
         """The board as text or as an image, depending on render_mode."""
         return None if self.position is None else render(self.position, self.render_mode)
 
+    def close(self) -> None:
+        """End the game under way and opponents that are programs. reset() starts them again."""
+        self.opponents, self._over = [], True
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Everything but the opponents: searches and programs cannot be copied."""
+        return {name: value for name, value in self.__dict__.items() if name != "opponents"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """In a copy, opponents that were given by name are made anew; they have seen nothing of the game under way."""
+        self.__dict__.update(state)
+        self.opponents = self._make_opponents()
+
     # --- parts ------------------------------------------------------------------------------------------------------
 
     def _seat(self, wanted: int | str) -> int:
         if wanted == "random":
             return int(self.np_random.integers(self.game.players))
         return self._games % self.game.players if wanted == "alternate" else int(wanted)
+
+    def _make_opponents(self) -> list[Agent]:
+        return [
+            make_agent(given, self.game, place) if isinstance(given, str) else given
+            for place, given in enumerate(self._given)
+        ]
 
     def _seed(self) -> int:
         return int(self.np_random.integers(2**31))
@@ -196,8 +218,8 @@ class GymEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
             self.render()
 
 
-def _agents(given: Opponent | Sequence[Opponent], game: Game) -> list[Agent]:
-    """The agents in the other seats, in their order."""
+def _opponents(given: Opponent | Sequence[Opponent], game: Game) -> list[Opponent]:
+    """What was given for each of the other seats, in their order."""
     others = game.players - 1
     each: list[Any] = list(given) if isinstance(given, list | tuple) else [given] * others
     if len(each) != others:
@@ -209,4 +231,4 @@ def _agents(given: Opponent | Sequence[Opponent], game: Game) -> list[Agent]:
             raise BadOption(
                 f"an opponent must be the name of an agent, such as uct:100, or an agent, not {shortened(agent)}"
             )
-    return [make_agent(agent, game, place) if isinstance(agent, str) else agent for place, agent in enumerate(each)]
+    return each

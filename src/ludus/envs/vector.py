@@ -29,6 +29,7 @@ from ludus.envs.vector_steps import ALTERNATE, RANDOM, SELF_PLAY, begin_games, s
 from ludus.errors import BadOption, IllegalMove, Unsuitable
 from ludus.position import Position
 from ludus.rng import generators
+from ludus.spec import shortened
 
 OPPONENTS = ("random", "self")
 
@@ -77,8 +78,8 @@ class VectorEnv(GymnasiumVectorEnv[NDArray[np.float32], NDArray[np.int64], NDArr
         """
         self.game = open_game(game, options)
         players = self.game.players
-        if num_envs < 1:
-            raise BadOption(f"num_envs must be at least 1, not {num_envs}")
+        if isinstance(num_envs, bool) or not isinstance(num_envs, int | np.integer) or num_envs < 1:
+            raise BadOption(f"num_envs must be a whole number from 1, not {shortened(num_envs)}")
         choice_of("opponents", opponents, OPPONENTS)
         choice_of("seat", seat, ["random", "alternate", *range(players)])
         self.illegal = choice_of("illegal", illegal, ILLEGAL)
@@ -198,7 +199,7 @@ class VectorEnv(GymnasiumVectorEnv[NDArray[np.float32], NDArray[np.int64], NDArr
 
     def position(self, index: int) -> Position:
         """The present position of one game, without its history."""
-        return Position(self.game, self._states[index : index + 1].copy())
+        return Position(self.game, self._states[[index]])
 
     def render(self) -> tuple[Any, ...] | None:
         """The boards of all games as texts or images, depending on render_mode."""
