@@ -125,8 +125,9 @@ def run(capsys, monkeypatch):
         (["solve", "tictactoe", "--moves", "z9"], "move 1: "),
         (["solve", "tictactoe", "--position", "3/1q1/3"], "position text, character 4: 'q'"),
         (["perft", "connect4", "--depth", "1", "--position", "7/7/7/7/7/8"], "position text, character 11"),
-        (["perft", "connect4"], "missing option '--depth'"),
-        (["perft", "connect4", "--depth", "0"], "--depth must be at least 1"),
+        (["perft", "connect4"], "give one depth, as in ludus perft connect4 8"),
+        (["perft", "connect4", "3", "--depth", "4"], "give one depth"),
+        (["perft", "connect4", "--depth", "0"], "the depth must be at least 1"),
         (["perft", "connect4", "--depth", "deep"], "invalid value for '--depth'"),
         (["match", "connect4", "uct:0", "random"], "uct:0: a budget must be from 1"),
         (["match", "connect4", "uct:-1s", "random"], "a budget must be more than 0 seconds"),
@@ -275,7 +276,7 @@ def test_a_match_that_is_stopped_shows_what_there_is(run, monkeypatch):
 
 
 def test_perft(run):
-    code, shown, _ = run("perft", "tictactoe", "--depth", "3")
+    code, shown, _ = run("perft", "tictactoe", "3")
     assert code == 0
     assert [line.split()[:2] for line in shown.splitlines()[-3:]] == [["1", "9"], ["2", "72"], ["3", "504"]]
 

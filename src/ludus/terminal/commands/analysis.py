@@ -65,7 +65,8 @@ def analyse(
 @app.command(short_help="Count the lines of play to a depth.")
 def perft(
     game: GameName,
-    depth: Annotated[int, typer.Option(metavar="N", help="Number of plies to count.")],
+    plies: Annotated[int | None, typer.Argument(metavar="DEPTH", help="Number of plies to count.")] = None,
+    depth: Annotated[int | None, typer.Option("--depth", metavar="N", help="The same as DEPTH.")] = None,
     option: Options = None,
     position: PositionText = None,
     moves: Moves = None,
@@ -74,15 +75,19 @@ def perft(
 
     \b
     Examples
-      ludus perft connect4 --depth 8
-      ludus perft breakthrough --depth 5 --option height=6 --option width=6
+      ludus perft connect4 8
+      ludus perft breakthrough 5 --option height=6 --option width=6
     """
     from ludus.errors import BadOption
     from ludus.terminal.tables import show_perft
 
-    if depth < 1:
-        raise BadOption(f"--depth must be at least 1, not {depth}")
-    show_perft(start_of(make_game(game, option), position, moves), depth)
+    given = {each for each in (plies, depth) if each is not None}
+    if len(given) != 1:
+        raise BadOption("give one depth, as in ludus perft connect4 8")
+    wanted = given.pop()
+    if wanted < 1:
+        raise BadOption(f"the depth must be at least 1, not {wanted}")
+    show_perft(start_of(make_game(game, option), position, moves), wanted)
 
 
 @app.command(short_help="Solve a position exactly.")
