@@ -7,8 +7,8 @@ In both, the players are player_0, player_1 and so on. A player observes a dicti
 
 All rewards are 0 until the game ends, then each player gets its result in [-1, 1]. Nothing is truncated. An action that
 the mask forbids ends the game: its player gets -1, the others 0, and all infos have `illegal_action`. With
-illegal="raise" it raises IllegalMove instead. In a game that is over at its start, every player of an AECEnv is terminated
-after reset, and a ParallelEnv has no agents.
+illegal="raise" it raises IllegalMove instead. In a game that is over at its start, every player of an AECEnv is
+terminated after reset, and a ParallelEnv has no agents.
 """
 
 from __future__ import annotations
