@@ -294,6 +294,21 @@ def test_a_parallel_environment_ignores_players_without_a_choice():
     assert env.agents == []
 
 
+def test_a_game_that_is_over_at_its_start_has_nobody_to_ask(tmp_path):
+    game = ludus.make(str(write_heap(tmp_path)), heap=0)
+    env = AECEnv(game)
+    env.reset(seed=1)
+    rewards = {}
+    for agent in env.agent_iter():
+        _, rewards[agent], over, _, _ = env.last()
+        assert over
+        env.step(None)
+    assert rewards == {"player_0": -1.0, "player_1": 1.0}
+    parallel = ParallelEnv(game)
+    assert parallel.reset(seed=1) == ({}, {})
+    assert parallel.agents == []
+
+
 # --- many games at once -----------------------------------------------------------------------------------------------
 
 

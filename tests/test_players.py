@@ -51,6 +51,15 @@ def test_a_pack_is_small_and_tells_its_origin(run, pack):
     )
 
 
+def test_packing_tells_the_command_without_default_options(tmp_path, capsys):
+    small = {"blocks": 1, "width": 4, "simulations": 4, "iteration_rows": 32, "batch_size": 16, "engine": "torch"}
+    game = ludus.make("breakthrough", height=5)
+    run = ludus.train(game, steps=1, run=tmp_path / "run", settings=small)
+    assert main(["pack", str(run.folder), str(tmp_path / "a.player")]) == 0
+    command = f"ludus play breakthrough --option=height=5 --against zero:{tmp_path / 'a.player'}\n"
+    assert capsys.readouterr().out.endswith(command)
+
+
 def test_a_folder_is_no_name_of_a_pack(run):
     with pytest.raises(BadRun, match="is not the name of a file"):
         pack_player(str(run.folder), Path("/"))

@@ -150,7 +150,7 @@ def test_a_file_that_is_no_model_is_refused(tmp_path):
     (tmp_path / "text.zip").write_text("no archive")
     for name, message in (
         ("sb3", "name a model"),
-        ("sb3:missing.zip", "is not a model"),
+        ("sb3:missing.zip", "there is no file missing.zip; write sb3:path/to/model.zip"),
         (f"sb3:{tmp_path / 'text.zip'}", "is not a model"),
         (f"sb3:{tmp_path / 'text.zip'}:100", "takes no budget"),
         (f"sb3:{tmp_path / 'text.zip'}:c=1", "no option 'c'"),

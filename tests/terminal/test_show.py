@@ -9,7 +9,7 @@ from rich.console import Console
 import ludus
 from ludus.cli import main
 from ludus.terminal import show
-from ludus.terminal.show import complain, counted, describe, new_table, one_line, plain, print_table, wrapped
+from ludus.terminal.show import complain, counted, describe, new_table, one_line, plain, print_table, typed, wrapped
 
 HOSTILE = "\x1b]0;owned\x07\x1b[2Jred\x9b31m\r\n\u202egnp.exe\x00\udc80"
 
@@ -96,5 +96,10 @@ def test_one_is_counted_in_the_singular():
 
 
 def test_options_without_a_value_are_visible():
-    assert describe(ludus.make("hive", limit=40)).startswith("Hive (expansions='', repetition=False, limit=40, ")
+    assert describe(ludus.make("hive", limit=40)).startswith("Hive (expansions='', repetition=no, limit=40, ")
     assert describe(ludus.make("tictactoe")) == "Tic-tac-toe"
+
+
+def test_a_command_has_the_options_that_are_not_the_default():
+    assert typed(ludus.make("hive", repetition=True)) == "hive --option=repetition=yes"
+    assert typed(ludus.make("connect4", rows=5)) == "connect4 --option=rows=5"

@@ -5,8 +5,12 @@ from types import SimpleNamespace
 import pytest
 
 import ludus
+from ludus.cli import main
+from ludus.nets.engines import fastest_engine
+from ludus.runs.config import Config, with_settings
 from ludus.terminal.training import TrainingView
 from ludus.training.events import Resumed, TrainingFinished
+from ludus.training.planning import settings_for
 
 
 @pytest.mark.parametrize(("last", "spent"), [(12, True), (13, False)])
@@ -19,3 +23,33 @@ def test_a_resumed_run_whose_budget_was_spent_before_says_so(capsys, last, spent
     assert "Going on from iteration 12: 1,000 rows, 0:19 of training\n" in shown
     assert ("This budget was spent before" in shown) is spent
     assert "Play against it: ludus play tictactoe --against zero:runs/one\n" in shown
+
+
+def shown_settings(capsys, *arguments):
+    """The value of each setting that a command lists."""
+    main(["train", *arguments, "--settings"])
+    lines = capsys.readouterr().out.splitlines()[1:]
+    return {line.split()[0]: line.split()[1] for line in lines}
+
+
+def test_the_settings_of_a_game_are_those_that_a_run_uses(capsys):
+    usual = shown_settings(capsys)
+    game = ludus.make("connect4")
+    assert usual["learning_rate"] == str(Config().learning_rate)
+    config = with_settings(Config(), settings_for(game))
+    assert config.learning_rate != Config().learning_rate or fastest_engine() == "cuda"
+    shown = shown_settings(capsys, "connect4")
+    assert shown["learning_rate"] == str(config.learning_rate)
+    shown = shown_settings(capsys, "roshambo")
+    assert (shown["search"], shown["shared_view"], usual["search"], usual["shared_view"]) == (
+        "puct",
+        "yes",
+        "gumbel",
+        "no",
+    )
+    shown = shown_settings(capsys, "connect4", "--set", "learning_rate=0.5", "--seed", "7")
+    assert (shown["learning_rate"], shown["learning_rate_end"], shown["seed"]) == (
+        "0.5",
+        usual["learning_rate_end"],
+        "7",
+    )

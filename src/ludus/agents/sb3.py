@@ -54,7 +54,7 @@ ACTIVATIONS: dict[str, Callable[[Any], Any]] = {
 """Activation functions by the name of their class in PyTorch. Stable-Baselines3 uses Tanh unless told otherwise."""
 
 DAMAGED = (OSError, zipfile.BadZipFile, KeyError, ValueError, RuntimeError, EOFError, zlib.error, struct.error)
-"""What `zipfile` raises for a file that is missing, damaged or no archive."""
+"""What `zipfile` raises for a file that is damaged, unreadable or no archive."""
 
 LAYER = re.compile(r"mlp_extractor\.(policy_net|value_net)\.(\d+)\.(weight|bias)")
 HEADS = {"policy_net": "action_net", "value_net": "value_net"}
@@ -130,6 +130,8 @@ def load_policy(path: Path) -> tuple[Layers, Layers, Callable[[Any], Any]]:
     try:
         with zipfile.ZipFile(path) as archive:
             weights, described = _member(archive, "policy.pth"), _member(archive, "data")
+    except FileNotFoundError:
+        raise BadAgent(f"there is no file {path}; write sb3:path/to/model.zip") from None
     except DAMAGED as error:
         line = (str(error).strip() or type(error).__name__).splitlines()[0]
         raise BadAgent(f"{path} is not a model of Stable-Baselines3: {line}") from None

@@ -7,7 +7,8 @@ In both, the players are player_0, player_1 and so on. A player observes a dicti
 
 All rewards are 0 until the game ends, then each player gets its result in [-1, 1]. Nothing is truncated. An action that
 the mask forbids ends the game: its player gets -1, the others 0, and all infos have `illegal_action`. With
-illegal="raise" it raises IllegalMove instead.
+illegal="raise" it raises IllegalMove instead. In a game that is over at its start, every player of an AECEnv is
+terminated after reset, and a ParallelEnv has no agents.
 """
 
 from __future__ import annotations
@@ -137,7 +138,11 @@ class AECEnv(_Players, pettingzoo.AECEnv):
         self.infos: dict[str, dict[str, Any]] = {agent: {} for agent in self.agents}
         self._chosen: dict[int, int] = {}
         self._skip_agent_selection = None
-        self._select()
+        if self.position.is_over:
+            self._end_by_the_rules()
+            self._accumulate_rewards()
+        else:
+            self._select()
         self._show()
 
     def observe(self, agent: str) -> dict[str, Any]:
@@ -166,7 +171,7 @@ class AECEnv(_Players, pettingzoo.AECEnv):
             if self._select():
                 self.position, self._chosen = self._play(self.position, self._chosen), {}
                 if self.position.is_over:
-                    self._end({f"player_{k}": value for k, value in enumerate(self.position.values)})
+                    self._end_by_the_rules()
                 else:
                     self._select()
         self._accumulate_rewards()
@@ -180,6 +185,10 @@ class AECEnv(_Players, pettingzoo.AECEnv):
                 self.agent_selection = agent
                 return False
         return True
+
+    def _end_by_the_rules(self) -> None:
+        assert self.position is not None
+        self._end(dict(zip(self.possible_agents, self.position.values, strict=True)))
 
     def _end(self, rewards: dict[str, float], **info: Any) -> None:
         self.rewards |= rewards
@@ -200,6 +209,8 @@ class ParallelEnv(_Players, pettingzoo.ParallelEnv):
     ) -> tuple[dict[str, Any], dict[str, Any]]:
         """Begin a game; the same seed gives the same game for the same actions. There are no options."""
         self.position = self._begin(seed)
+        if self.position.is_over:
+            self.agents = []
         self._show()
         return self._views(), self._infos()
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from pathlib import Path
 
+from ludus.registry import remake
 from ludus.runs.levels import COUNT, ratings_of
 from ludus.runs.players import SUFFIX, Pack, pack_player, shipped_players
-from ludus.terminal.show import command, new_table, print_table, wrapped
+from ludus.terminal.show import command, new_table, print_table, typed, wrapped
 
 
 def show_players() -> None:
@@ -73,5 +74,4 @@ def show_pack(run: str, file: str | None, note: str, trust: bool) -> None:
     target = Path(file or f"{run.rstrip('/').rpartition('@')[0] or run.rstrip('/')}{SUFFIX}")
     pack = pack_player(run, target, note, trust)
     print(f"{target}: {pack.rules}, checkpoint {pack.facts['iteration']}, {target.stat().st_size / 1e6:.1f} MB")
-    options = [f"--option={key}={value}" for key, value in pack.spec.options.items()]
-    print(f"Play against it: {command('ludus', 'play', pack.spec.source, *options, '--against', f'zero:{target}')}")
+    print(f"Play against it: ludus play {typed(remake(pack.spec, trust))} {command('--against', f'zero:{target}')}")

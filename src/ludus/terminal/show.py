@@ -97,7 +97,12 @@ def print_table(table: Table) -> None:
 
 def option_words(options: Mapping[str, object]) -> list[str]:
     """Options of a game as name=value; an empty text is shown as ''."""
-    return [f"{name}={repr('') if value == '' else value}" for name, value in options.items()]
+    return [f"{name}={repr('') if value == '' else option_value(value)}" for name, value in options.items()]
+
+
+def option_value(value: object) -> object:
+    """The value of an option as it is typed: yes or no for a boolean."""
+    return ("no", "yes")[value] if isinstance(value, bool) else value
 
 
 def describe(game: Game) -> str:
@@ -109,7 +114,9 @@ def describe(game: Game) -> str:
 def typed(game: Game) -> str:
     """A game as it is typed on the command line: its source, and the options that are not the default."""
     spec, usual = game.spec, type(game).options()
-    options = [f"--option={name}={value}" for name, value in spec.options.items() if value != usual.get(name)]
+    options = [
+        f"--option={name}={option_value(value)}" for name, value in spec.options.items() if value != usual.get(name)
+    ]
     return command(spec.source, *options)
 
 

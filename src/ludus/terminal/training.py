@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,11 +15,11 @@ from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from ludus.cluster.events import ActorLost, ClusterChanged
 from ludus.registry import runs_code
-from ludus.runs.config import Config
+from ludus.runs.config import Config, with_settings
 from ludus.terminal.cluster import cluster_line
 from ludus.terminal.compiling import compiling_into
 from ludus.terminal.interrupt import ctrl_c_stops
-from ludus.terminal.show import command, counted, describe, new_table, print_table, terminal, typed
+from ludus.terminal.show import command, counted, describe, new_table, option_value, print_table, terminal, typed
 from ludus.terminal.trust import with_trust
 from ludus.training.events import (
     BudgetAssumed,
@@ -42,14 +42,39 @@ if TYPE_CHECKING:
     from ludus.training.trainer import Report
 
 
-def show_settings() -> None:
+def show_settings(
+    game: Game | None = None,
+    recipe: str | None = None,
+    settings: Mapping[str, Any] | None = None,
+    start: str | None = None,
+    resume: str | None = None,
+    trust: bool = False,
+) -> None:
+    """All settings with the values of a new run of this game on this machine, before the budget changes any.
+
+    Without a game, a recipe and the like, the values are the defaults; with `resume`, they are those of the run.
+    """
+    config, values = Config(), "default"
+    if resume is not None:
+        from ludus.runs.run import Run
+
+        config, values = with_trust(trust, lambda trust: Run.open(Path(resume), game, trust=trust)).config, "value"
+    elif game is not None or recipe or settings or start:
+        from ludus.training.session import chosen_settings
+
+        game, suited, given = with_trust(
+            trust, lambda trust: chosen_settings(game, recipe, settings or {}, start, trust)
+        )
+        config, values = with_settings(config, {**suited, **given}), "value"
     table = new_table()
-    for heading in ("setting", "default", "what it is"):
+    for heading in ("setting", values, "what it is"):
         table.add_column(heading)
     for each in dataclasses.fields(Config):
         among = each.metadata.get("among")
         table.add_row(
-            each.name, str(each.default), each.metadata["help"] + (f" One of {', '.join(among)}." if among else "")
+            each.name,
+            str(option_value(getattr(config, each.name))),
+            each.metadata["help"] + (f" One of {', '.join(among)}." if among else ""),
         )
     print_table(table)
 

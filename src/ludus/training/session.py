@@ -107,18 +107,10 @@ def new_run(
     joined: Joined | None = None,
 ) -> Run:
     """A new run, with settings that are measured and planned for a budget."""
-    given: dict[str, Any] = {}
-    if recipe is not None:
-        spec, given = read_toml(find_recipe(recipe))
-        if game is None and spec is not None:
-            game = remake(spec, trust)
-    if start is not None:
-        game, inherited = _settings_of(start, game, trust)
-        given = {**inherited, **given}
+    game, suited, given = chosen_settings(game, recipe, settings, start, trust)
     if game is None:
         raise BadOption("name a game to train, or a recipe, or a run to resume; see ludus train --help")
-    suited = settings_for(game, {*given, *settings})
-    config = with_settings(Config(), {**suited, **given, **settings})
+    config = with_settings(Config(), {**suited, **given})
     if config.initial_run:
         first_weights(config.initial_run, game, config.make_network(game))  # raises if they do not fit
     where = Path(folder) if folder else Path("runs") / f"{game.name}-{time.strftime('%Y%m%d-%H%M%S')}"
@@ -142,11 +134,31 @@ def new_run(
         config = dataclasses.replace(config, workers=measured.workers)
     else:
         measured = measure_now(config)
-        if may_grow(budget, suited, {*given, *settings}):
+        if may_grow(budget, suited, set(given)):
             config, measured = grow(config, measured, budget.minutes, measure_now)
         config = plan(config, measured, budget)
     emit(Planned(game, config, measured, where))
     return Run.create(where, game, config)
+
+
+def chosen_settings(
+    game: Game | None, recipe: str | None, settings: Mapping[str, Any], start: str | None, trust: bool
+) -> tuple[Game | None, dict[str, Any], dict[str, Any]]:
+    """The game of a new run, the settings that suit it on this machine, and those that the user chose.
+
+    The user chooses settings by a recipe, by the weights to start with, and one by one. The game is None if nothing
+    names it.
+    """
+    given: dict[str, Any] = {}
+    if recipe is not None:
+        spec, given = read_toml(find_recipe(recipe))
+        if game is None and spec is not None:
+            game = remake(spec, trust)
+    if start is not None:
+        game, inherited = _settings_of(start, game, trust)
+        given = {**inherited, **given}
+    given = {**given, **settings}
+    return game, {} if game is None else settings_for(game, given), given
 
 
 def _settings_of(name: str, game: Game | None, trust: bool) -> tuple[Game, dict[str, Any]]:

@@ -10,7 +10,7 @@ import pytest
 import ludus
 from ludus.agents import make_agent
 from ludus.agents.agent import AgentFault
-from ludus.agents.external import uhp
+from ludus.agents.external import program, uhp
 from ludus.agents.identity import identify
 from ludus.errors import BadAgent
 from tests.protocols.ggp.ggp_help import Puppet, described, raw_server, serving
@@ -89,6 +89,13 @@ def test_an_engine_that_fails_loses_the_game(tmp_path, mode, reason):
 def test_a_hive_engine_is_asked_for_its_own_game_only(tmp_path, game, options, mode, message):
     with pytest.raises(BadAgent, match=message):
         make_agent(hive(tmp_path, mode), ludus.make(game, **options))
+
+
+def test_a_hive_engine_that_does_not_answer_is_given_up_outside_a_match(tmp_path, monkeypatch):
+    monkeypatch.setattr(program, "MOVE_SECONDS", 0.3)
+    agent = make_agent(hive(tmp_path, "hang"), ludus.make("hive"))
+    with pytest.raises(AgentFault, match="hung: no answer in 0"):
+        agent.choose(agent.game.start())
 
 
 def test_a_program_that_is_no_hive_engine_is_refused(monkeypatch):

@@ -12,7 +12,10 @@ import pytest
 
 import ludus
 from ludus.agents import make_agent
+from ludus.agents.agent import AgentFault
+from ludus.agents.budget import Budget
 from ludus.agents.external import engine as external
+from ludus.agents.external import program
 from ludus.agents.external.engine import answer_to, position_json
 from ludus.agents.identity import identify
 from ludus.agents.naming import names_a_program, parse
@@ -160,6 +163,18 @@ def test_a_program_that_does_not_answer_loses_on_time(mode):
     result = ludus.play_match(TICTACTOE, ["random", odd(mode)], 2, parallel=1, move_limit=0.5)
     assert result.tally(0) == (2, 0, 0)
     assert [record.reason for record in result.games] == ["hung: no answer in 0.5 s"] * 2
+
+
+@pytest.mark.parametrize("mode", ["hang", "chatter"])
+def test_a_program_that_does_not_answer_is_given_up_outside_a_match(monkeypatch, mode):
+    monkeypatch.setattr(program, "MOVE_SECONDS", 0.3)
+    agent = make_agent(odd(mode), TICTACTOE)
+    position = TICTACTOE.start()
+    position = position.play(agent.choose(position).action).play("c3")
+    with pytest.raises(AgentFault, match=r"hung: no move in 0\.3 s"):
+        agent.choose(position)
+    assert program.move_limit(Budget.of("2s")) == 20
+    assert program.move_limit(Budget.of("1000")) == 0.3
 
 
 @pytest.mark.skipif(not Path("/proc").exists(), reason="looks at processes in /proc")

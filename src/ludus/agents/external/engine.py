@@ -23,6 +23,7 @@ from ludus.agents.external.program import (
     choice_of,
     command_of,
     digests_of,
+    move_limit,
     shown,
 )
 from ludus.errors import BadAgent
@@ -74,17 +75,22 @@ class EngineAgent:
         self._program.forget()
         self._send("position", {"start": position.history[0].text, "moves": position.played, "player": player})
         self._send("go", go_json(allowed))
-        stopped = False
+        stopped, limit = False, move_limit(allowed)
 
-        def stop_if_asked() -> None:
+        def check_time() -> None:
+            if time.monotonic() > began + limit:
+                raise self._program.fault(f"hung: no move in {limit:g} s")
+
+        def while_waiting() -> None:
             nonlocal stopped
+            check_time()
             if progress is not None and not stopped and progress(_fraction(allowed, began)) is False:
                 stopped = True
                 self._program.say("stop")
 
         known: dict[str, Any] = {}
         while True:
-            word, rest = self._hear(on_wait=stop_if_asked)
+            word, rest = self._hear(on_wait=while_waiting)
             if word == "info":
                 known = read_info(rest)
             elif word == "ask":
@@ -94,6 +100,7 @@ class EngineAgent:
                     return choice_of(position, player, rest, seconds=time.monotonic() - began, **known)
                 except AgentFault as fault:
                     raise self._program.fault(str(fault)) from None
+            check_time()
 
     # --- the program --------------------------------------------------------------------------------------------------
 

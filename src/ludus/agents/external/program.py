@@ -26,6 +26,7 @@ from ludus.child import BadMessage, Child, how_it_ended
 from ludus.errors import BadAgent, IllegalMove
 
 if TYPE_CHECKING:
+    from ludus.agents.budget import Budget
     from ludus.agents.naming import Spec
     from ludus.position import Position
 
@@ -35,6 +36,8 @@ START_SECONDS = 60.0
 """Seconds from the start of a program to its first answer."""
 READY_SECONDS = 300.0
 """Seconds for its later answers that are no moves: it may load or compile something for a game."""
+MOVE_SECONDS = 60.0
+"""Seconds for a move without a time budget, outside a match."""
 MAX_UNASKED = 100_000
 """Largest number of lines that are dropped before a question."""
 POLL = 0.02
@@ -131,6 +134,13 @@ class Program:
 
 def _encode(line: str) -> bytes:
     return line.encode() + b"\n"
+
+
+def move_limit(budget: Budget | None) -> float:
+    """The seconds that a program may take for a move: as in a match, where the referee keeps the time instead."""
+    if child.grouped or (budget is not None and budget.infinite):
+        return math.inf
+    return MOVE_SECONDS if budget is None or budget.seconds is None else 5 * budget.seconds + 10
 
 
 # --- names of agents --------------------------------------------------------------------------------------------------

@@ -11,7 +11,6 @@ is lost when six pieces surround it. The rules for a draw (`limit`, `repetition`
 
 from __future__ import annotations
 
-import math
 import time
 from typing import TYPE_CHECKING
 
@@ -24,6 +23,7 @@ from ludus.agents.external.program import (
     choice_of,
     command_of,
     digests_of,
+    move_limit,
     shown,
 )
 from ludus.agents.naming import whole_from_1
@@ -80,7 +80,8 @@ class UhpAgent:
             self.new_game(0)
         began = time.monotonic()
         self._set_up(position)
-        lines = self._ask(f"bestmove {self._limit(budget)}", until=math.inf)
+        allowed = self.budget if budget is None else Budget.of(budget)
+        lines = self._ask(f"bestmove {self._limit(budget)}", until=time.monotonic() + move_limit(allowed))
         # Engines may report intermediate moves, as MOVE;DEPTH;SCORE; the last line is the answer.
         move = lines[-1].partition(";")[0] if lines else ""
         try:

@@ -48,7 +48,9 @@ def train(
         typer.Option("--set", "-s", metavar="NAME=VALUE", help="Change a setting; --settings lists them."),
     ] = None,
     seed: Annotated[int | None, typer.Option(metavar="N", help="Seed of all random numbers, by default 0.")] = None,
-    settings: Annotated[bool, typer.Option("--settings", help="List all settings with their defaults.")] = False,
+    settings: Annotated[
+        bool, typer.Option("--settings", help="List all settings; with GAME, as a run would use them.")
+    ] = False,
     tensorboard: Annotated[bool, typer.Option("--tensorboard", help="The same as --log tensorboard.")] = False,
     log: Annotated[
         list[str] | None,
@@ -78,11 +80,13 @@ def train(
     """
     from ludus.terminal.training import run_training, show_settings
 
+    made = make_game(game, option) if game else None
+    chosen = read_settings([*(set or []), *([] if seed is None else [f"seed={seed}"])])
     if settings:
-        show_settings()
+        show_settings(made, recipe, chosen, start, resume, trust)
         return
     run_training(
-        make_game(game, option) if game else None,
+        made,
         logs=[*(log or []), *(["tensorboard"] if tensorboard else [])],
         minutes=minutes,
         games=games,
@@ -90,7 +94,7 @@ def train(
         run=run,
         resume=resume,
         recipe=recipe,
-        settings=read_settings([*(set or []), *([] if seed is None else [f"seed={seed}"])]),
+        settings=chosen,
         start=start,
         trust=trust,
         cluster=cluster,
