@@ -7,6 +7,7 @@ answer, so a peer that sends one byte a second is cut off as well.
 from __future__ import annotations
 
 import contextlib
+import re
 import socket
 import threading
 import time
@@ -27,6 +28,8 @@ READ_SECONDS, WRITE_SECONDS = 10.0, 5.0
 """Seconds in which a request must arrive as a whole, and an answer must be taken."""
 MOST_CONNECTIONS = 64
 """Connections that are served at once; further ones are closed."""
+END_OF_HEAD = re.compile(rb"\r?\n\r?\n")
+"""The empty line after a head. Some peers end lines with LF alone, or not all of them in the same way."""
 WAITING = 64
 """Connections that the operating system holds until they are accepted."""
 
@@ -191,14 +194,13 @@ class _Reader:
         return bool(part)
 
     def head(self) -> bytes:
-        """Everything before the empty line, which is removed with it."""
+        """Everything before the first empty line, which is removed with it; empty lines at the beginning are left out."""
         while True:
-            for mark in (b"\r\n\r\n", b"\n\n"):
-                at = self.content.find(mark)
-                if at >= 0:
-                    head = bytes(self.content[:at])
-                    del self.content[: at + len(mark)]
-                    return head
+            self.content = self.content.lstrip(b"\r\n")
+            if end := END_OF_HEAD.search(self.content):
+                head = bytes(self.content[: end.start()])
+                del self.content[: end.end()]
+                return head
             if len(self.content) > MOST_HEAD:
                 raise BadRequest("431 Request Header Fields Too Large", f"a head has at most {MOST_HEAD:,} bytes")
             if not self.more():

@@ -185,7 +185,7 @@ class _Manager:
         self.seed = secrets.randbits(48) if settings.seed is None else settings.seed
         self._telling = threading.Lock()
         self._tell = tell
-        self.players = [self._named(each) for each in contenders]
+        self.players = list(pool.map(self._named, contenders))
         self.rules = "\n".join(show(rule) for rule in parse_until_stray(game.description.text)[0])
         names = [str(each) for each in self.players]
         self.result = MatchResult(game.identity, names, game.players, settings.games, self.seed)

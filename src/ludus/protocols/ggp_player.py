@@ -267,8 +267,9 @@ class Player:
             if asked not in match.best:
                 threading.Thread(target=self._find_spare, args=(match, asked), daemon=True).start()
             self._wait(lambda: match.best.get(asked, ("", False))[1] or self._match is not match, until)
-            # Without any legal move the margin is used as well: an answer that is none would be of no use.
-            self._wait(lambda: asked in match.best or self._match is not match, began + clock - LAST_MOMENT)
+            # Without any legal move the margin is used as well, and a second where the clock is 0: an answer that is
+            # none would be of no use.
+            self._wait(lambda: asked in match.best or self._match is not match, began + max(1, clock) - LAST_MOMENT)
             move = match.best[asked][0] if asked in match.best else NO_MOVE
             match.answers.setdefault(asked, move)
         self._on_event(MoveAnswered(name, asked, move, time.monotonic() - began))

@@ -1,5 +1,6 @@
 """The game manager against players that misbehave, and whole matches of our own players over the loopback."""
 
+import contextlib
 import os
 import re
 import subprocess
@@ -51,6 +52,22 @@ def test_honest_players_play_all_games_and_change_roles(tmp_path):
         assert game.record.values == result.games[0].values
         assert [label.startswith("ggp:puppet@127.0.0.1:") for label in game.agents] == [True, True]
         assert len(stored.ratings(anchor=game.agents[0]).agents) == 2
+
+
+def test_all_players_are_asked_for_their_names_at_once():
+    """One after the other, each silent player would delay the match by the seconds that it has for an answer."""
+    together = threading.Barrier(2)
+
+    class Waiting(Puppet):
+        def answer(self, content, began):
+            if b"INFO" in content:
+                with contextlib.suppress(threading.BrokenBarrierError):
+                    together.wait(3.0)
+            return super().answer(content, began)
+
+    with serving(Waiting(), Waiting()) as addresses:
+        run(addresses)
+    assert not together.broken
 
 
 def test_every_role_is_asked_at_every_step_and_told_the_last_joint_move():

@@ -219,6 +219,13 @@ def test_rules_that_do_not_ground_in_time_are_played_by_the_reasoner(player):
     assert hand.ask("(ABORT next)") == "aborted"
 
 
+def test_without_any_time_the_first_legal_move_is_the_answer(player):
+    hand = Hand(player, "no-time", clocks=(0, 0))
+    assert hand.start() == "ready"
+    assert hand.is_legal(hand.play())
+    assert hand.stop() == "done"
+
+
 def test_the_margin_of_a_clock():
     assert margin(1) == 0.25
     assert margin(10) == 1.0
