@@ -194,7 +194,7 @@ class _Reader:
         return bool(part)
 
     def head(self) -> bytes:
-        """Everything before the first empty line, which is removed with it; empty lines at the beginning are left out."""
+        """Everything before the first empty line, which goes with it; empty lines at the beginning are left out."""
         while True:
             self.content = self.content.lstrip(b"\r\n")
             if end := END_OF_HEAD.search(self.content):
