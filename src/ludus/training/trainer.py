@@ -118,8 +118,10 @@ class Trainer:
         self.learner = Learner(self.game, network, config, learner_device(config), threads, further)
         self.gate = make_gate(config, self.learner.player)
         staged = config.curriculum and config.planned_rows and make_selfplay is None
-        self.stages = list(self.game.curriculum()) if staged else []
-        """The curriculum: until which fraction of the run each version of the game is played. A cluster has none."""
+        stages = list(self.game.curriculum()) if staged else []
+        self.stages = stages[-1:] if config.initial_run else stages
+        """The curriculum: until which fraction of the run each version of the game is played. A cluster has none, and
+        weights that were trained before begin with its last version."""
         self.window = Window(config, empty_rows(self.game.new_states(1), self.game.players))
         self._make_selfplay = make_selfplay or LocalSelfPlay
         self.boards: list[Board] = []
