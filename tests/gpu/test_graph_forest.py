@@ -67,10 +67,12 @@ class ExactOnGpu(Exact):
     def __init__(self, game: ludus.Game):
         super().__init__(game)
         self.stream = torch.cuda.Stream()
+        # On the GPU before the search is captured as a CUDA graph: such a copy cannot be captured.
+        self.weights = [torch.tensor(each, device="cuda") for each in (self.own, self.seen, self.relations)]
 
     def forward(self, graphs):
         count, nodes, _ = graphs.features.shape
-        own, seen = (torch.tensor(each, device="cuda") for each in (self.own, self.seen))
+        own, seen, relations = self.weights
         features = graphs.features.double()
         policy, values = features @ own, 64 * torch.sign(features[:, :, 2])
         relation, source, target = graphs.edges.long().unbind(2)
@@ -80,7 +82,7 @@ class ExactOnGpu(Exact):
         largest = numbers.new_full((count, nodes * len(self.relations) + 1), -torch.inf)
         largest = largest.scatter_reduce(1, slots, numbers, "amax")[:, :-1].unflatten(1, (nodes, -1))
         largest = largest.masked_fill(largest == -torch.inf, 0.0)
-        policy = policy + (largest * torch.tensor(self.relations, device="cuda")).sum(2)
+        policy = policy + (largest * relations).sum(2)
         return torch.stack([policy, values], 2).float()
 
     def make_forest(self, game, rules, evaluator, view, **sizes):

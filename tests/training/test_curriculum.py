@@ -66,6 +66,15 @@ def test_a_run_resumed_in_its_second_stage_gives_the_same_weights(tmp_path):
     assert weights(again) == weights(whole)
 
 
+def test_trained_weights_begin_with_the_last_stage(tmp_path):
+    first = new_trainer(tmp_path / "first")
+    first.iterate()
+    first.save()
+    again = {**SMALL, "curriculum": True, "planned_rows": 1000, "initial_run": str(tmp_path / "first")}
+    trainer = Trainer(Run.create(tmp_path / "second", small_game(), with_settings(Config(), again)))
+    assert [(until, stage.rules.line) for until, stage in trainer.stages] == [(1.0, 4)]
+
+
 def test_without_the_setting_the_game_itself_is_played(tmp_path):
     trainer = Trainer(Run.create(tmp_path / "run", small_game(), with_settings(Config(), SMALL)))
     assert not trainer.stages

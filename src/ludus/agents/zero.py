@@ -9,9 +9,10 @@ c=1.5                weight of the network's policy: more follows it further
 fpu=0.2              how much worse than its parent a move without visits is taken to be: less tries more moves
 transpositions=yes   positions that are reached in two ways share their statistics
 temperature=0.5      draws the move in proportion to (visits and prior) ** (1 / temperature); 0 plays the best move
-threads=2            threads that evaluate positions; they change the speed, not the moves. By default one for each
-                     core; 1 in the games of a match or an arena, where the other cores play other games
-batch=512            the most positions that wait for the network at once; a search begins with one
+threads=2            threads that evaluate positions. By default one for each core; 1 in the games of a match or an
+                     arena, where the other cores play other games
+batch=8              the most positions that wait for the network at once; a search begins with one. By default 8 for
+                     each thread, 512 on a GPU; with the same number, the moves do not depend on the threads
 engine=onnx          the engine that runs the network: cuda, int8, onnx (float32), torch; auto takes the fastest
 memory=256MB  reuse=no   as for uct
 
@@ -37,6 +38,8 @@ if TYPE_CHECKING:
 
 
 BUDGET = Budget(simulations=400)
+MOST_WAITING = 512
+"""Positions that may wait for a network that takes batches of any size."""
 GROWTH = 16
 """One position in this many simulations may wait for the network: more would be chosen before their siblings are
 known."""
@@ -55,7 +58,7 @@ class ZeroAgent(SearchAgent):
         c: float = 1.5,
         memory: int = 1 << 28,
         reuse: bool = True,
-        batch: int = 512,
+        batch: int = MOST_WAITING,
         temperature: float = 0.0,
         fpu: float = 0.2,
         transpositions: bool = False,
@@ -147,7 +150,10 @@ def make(spec: Spec, game: Game, seed: int) -> ZeroAgent:
         budget, options["temperature"] = Budget(simulations=strength.simulations), strength.temperature
     evaluator = load_evaluator(spec, game, options.pop("engine", "auto"))
     threads = (options.pop("threads", 0) or usual_threads()) if game.parallel else 1
-    return ZeroAgent(game, evaluator.spread(threads), spec.text, budget, seed, **options)
+    spread = evaluator.spread(threads)
+    # As few as keep every thread busy: a search chooses better if it does not have to guess what it waits for.
+    options.setdefault("batch", min(MOST_WAITING, threads * spread.chunk))
+    return ZeroAgent(game, spread, spec.text, budget, seed, **options)
 
 
 def level_named(spec: Spec, game: Game, level: int) -> Level:
