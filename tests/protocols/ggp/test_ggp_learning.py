@@ -2,13 +2,21 @@
 
 import threading
 import time
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
 
 import ludus
 from ludus.agents import make_agent
-from ludus.errors import BadOption
+from ludus.agents.naming import parse
+from ludus.agents.zero import player_named
+from ludus.errors import BadAgent, BadOption
 from ludus.protocols import ggp_learning
 from ludus.protocols.ggp_learning import Chosen, Learning, NotLearned, learn_within
 from ludus.stopping import NEVER, Deadline
+from ludus.terminal.ggp import run_train_within
+from ludus.training.session import usual_folder
 from tests.protocols.ggp.ggp_help import plain_game
 
 
@@ -121,3 +129,26 @@ def test_too_few_expected_positions_are_not_worth_learning(monkeypatch, tmp_path
     chosen = learn_within(ludus.make("tictactoe"), 60.0, folder=tmp_path / "run", on_event=events.append)
     assert chosen.agent == "uct"
     assert "positions could be learned from" in str(events[-1])
+
+
+def test_the_usual_folder_of_a_run_can_be_named_in_an_agent():
+    for name in ("gdl:tictactoe", "gdl:c=4 x 6", "gdl:d\N{LATIN SMALL LETTER U WITH DIAERESIS}ne", "connect4"):
+        folder = usual_folder(SimpleNamespace(name=name))
+        spec = parse(f"rollout:{folder}:2s")
+        assert (spec.words, str(spec.budget)) == ([str(folder)], "2s")
+
+
+def test_a_run_whose_path_has_a_colon_can_be_named_in_an_agent(tmp_path):
+    folder = tmp_path / "gdl:tictactoe-1"
+    folder.mkdir()
+    assert player_named(parse(f"zero:{folder}@40:100:c=2")) == f"{folder}@40"
+    with pytest.raises(BadAgent, match="name one run"):
+        player_named(parse(f"zero:{folder}-2:100"))
+
+
+def test_a_folder_that_no_agent_can_name_is_refused_before_anything_is_learned(monkeypatch):
+    monkeypatch.setattr(ggp_learning, "learn_within", lambda *given, **options: pytest.fail("learned"))
+    for folder in ("runs/a=b", "100"):
+        with pytest.raises(BadOption, match="--run"):
+            run_train_within("gdl:tictactoe", 60.0, folder, None, 0)
+        assert not Path(folder).exists()
