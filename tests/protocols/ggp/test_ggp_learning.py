@@ -2,7 +2,6 @@
 
 import threading
 import time
-from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -15,7 +14,6 @@ from ludus.errors import BadAgent, BadOption
 from ludus.protocols import ggp_learning
 from ludus.protocols.ggp_learning import Chosen, Learning, NotLearned, learn_within
 from ludus.stopping import NEVER, Deadline
-from ludus.terminal.ggp import run_train_within
 from ludus.training.session import usual_folder
 from tests.protocols.ggp.ggp_help import plain_game
 
@@ -144,11 +142,3 @@ def test_a_run_whose_path_has_a_colon_can_be_named_in_an_agent(tmp_path):
     assert player_named(parse(f"zero:{folder}@40:100:c=2")) == f"{folder}@40"
     with pytest.raises(BadAgent, match="name one run"):
         player_named(parse(f"zero:{folder}-2:100"))
-
-
-def test_a_folder_that_no_agent_can_name_is_refused_before_anything_is_learned(monkeypatch):
-    monkeypatch.setattr(ggp_learning, "learn_within", lambda *given, **options: pytest.fail("learned"))
-    for folder in ("runs/a=b", "100"):
-        with pytest.raises(BadOption, match="--run"):
-            run_train_within("gdl:tictactoe", 60.0, folder, None, 0)
-        assert not Path(folder).exists()
