@@ -31,6 +31,14 @@ TRAPS = {
         (<= (next q) (or (not (true p)) (or (does r y) (true q))))
         (<= (and-like) (true (step 3)))
         (<= (goal r 100) (true q)) (<= (goal r 0) (not (true q)))""",
+    "roles that are terms": f"""(role (side 1)) (role (side 2)) (role judge) {COUNT} (init (turn (side 1)))
+        (<= (legal ?r (take ?n)) (true (turn ?r)) (n ?n)) (<= (legal ?r wait) (role ?r) (not (true (turn ?r))))
+        (n 1) (n 2) (<= (next (turn (side 2))) (true (turn (side 1)))) (<= (next (turn judge)) (true (turn (side 2))))
+        (<= (next (turn (side 1))) (true (turn judge))) (<= (next (took ?r ?n)) (does ?r (take ?n)))
+        (<= (next (took ?r ?n)) (true (took ?r ?n)))
+        (<= (goal (side ?x) 100) (true (took (side ?x) 2)))
+        (<= (goal (side ?x) 0) (n ?x) (not (true (took (side ?x) 2))))
+        (goal judge 50)""",
     "init by rules": f"""(role r) {COUNT} (num 1) (num 2) (lit 2)
         (<= (init (cell ?n on)) (num ?n) (lit ?n)) (<= (init (cell ?n off)) (num ?n) (not (lit ?n)))
         (<= (legal r (press ?n)) (num ?n))
@@ -124,6 +132,13 @@ def test_a_game_without_facts_and_one_without_moves_are_games():
     assert endless.start().play("a").play("a").is_over
     stuck = playable("(role r) (<= (legal r a) (true q)) (init p) (<= terminal (true q)) (goal r 50)")
     assert (stuck.is_over, stuck.values) == (True, (0.0,))
+
+
+@pytest.mark.parametrize("reasoner", [False, True])
+def test_a_role_that_is_a_term_is_written_as_in_the_rules(reasoner):
+    game = game_of(read_description(TRAPS["roles that are terms"]), "terms", None, reasoner=reasoner)
+    assert [game.player_name(player) for player in range(game.players)] == ["(side 1)", "(side 2)", "judge"]
+    assert game.start().play("(take 2)").play("(take 1)").play("(take 1)").play("(take 1)").values == (1.0, -1.0, 0.0)
 
 
 def test_a_role_without_a_legal_move_ends_the_game():
