@@ -59,7 +59,7 @@ LONG = Budget(seconds=24 * 3600.0)
 """The budget of a search, which in fact ends with the next joint move."""
 TELL_EVERY = 0.1
 """Seconds between two answers of a search."""
-KINDS = ((2, False), (3, True), (1, False), (2, True), (3, False), (4, False), (4, True))
+KINDS = ((2, False), (3, True), (1, False), (2, True), (3, False), (4, False), (4, True), (6, False))
 """Numbers of players, and True where they move at once: all games of a kind share their machine code."""
 FIRST_KINDS = 2
 """The kinds that are compiled before the player says that it is ready; the others follow while there is no match."""
