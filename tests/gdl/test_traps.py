@@ -238,6 +238,14 @@ def test_what_gdl_forbids_is_read_as_by_the_prover_of_ggp_base(text, facts):
     assert found == set(facts.replace(") (", "),(").split("," if "(" in facts else " "))
 
 
+@pytest.mark.parametrize("arrow", [" :- ", ":-"])
+def test_the_infix_form_is_named(arrow):
+    with pytest.raises(
+        BadDescription, match=r"^the description: rules in infix form, such as head :- body, are not read"
+    ):
+        game_of(read_description(f"role(r)\ninit(p)\nlegal(r,x){arrow}true(p)\ngoal(r,100)\n"))
+
+
 def test_nothing_is_true_before_the_first_position():
     text = """(role r) (init p) (<= (init q) (true p)) (<= (init s) (not (true p))) (<= (init t) (not (seen p)))
     (<= (seen ?f) (true ?f)) (<= (init u) (seen ?f)) (legal r a) (legal r b) (<= (next ?f) (seen ?f)) (goal r 1)
