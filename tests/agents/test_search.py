@@ -55,6 +55,15 @@ def test_any_agent_thinks_through_one_function():
         assert last.block.best == choice.action
 
 
+def test_a_search_on_several_threads_is_compiled_before_the_first_move():
+    for name, has_parcels in (("uct:2s:threads=2", True), ("uct:50:threads=2", False), ("uct:2s:threads=1", False)):
+        agent, forests = make_agent(name, CONNECT4), []
+        make_forest = agent.make_forest
+        agent.make_forest = lambda nodes, make=make_forest, kept=forests: kept.append(make(nodes)) or kept[-1]
+        agent.prepare()
+        assert [len(forest.parcels.log) > 0 for forest in forests] == [has_parcels]
+
+
 def test_a_reader_never_sees_a_half_written_node():
     agent = make_agent("uct", CONNECT4)
     agent.prepare()

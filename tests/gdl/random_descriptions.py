@@ -368,8 +368,8 @@ class ByClingo:
         rules = relevant(list(expand(repair(description.rules))))
         self.program = "\n".join(self.translator.rule(rule) for rule in rules)
         self.start = self.solve(())
-        self.roles = [str(row[0]) for row in self.start["role"]]
-        self.roles.sort(key=[str(rule.head.args[0]) for rule in rules if rule.head.name == "role"].index)
+        self.roles = [row[0] for row in self.start["role"]]
+        self.roles.sort(key=[rule.head.args[0] for rule in rules if rule.head.name == "role"].index)
 
     def solve(self, facts, does=()):
         import clingo

@@ -31,6 +31,14 @@ TRAPS = {
         (<= (next q) (or (not (true p)) (or (does r y) (true q))))
         (<= (and-like) (true (step 3)))
         (<= (goal r 100) (true q)) (<= (goal r 0) (not (true q)))""",
+    "roles that are terms": f"""(role (side 1)) (role (side 2)) (role judge) {COUNT} (init (turn (side 1)))
+        (<= (legal ?r (take ?n)) (true (turn ?r)) (n ?n)) (<= (legal ?r wait) (role ?r) (not (true (turn ?r))))
+        (n 1) (n 2) (<= (next (turn (side 2))) (true (turn (side 1)))) (<= (next (turn judge)) (true (turn (side 2))))
+        (<= (next (turn (side 1))) (true (turn judge))) (<= (next (took ?r ?n)) (does ?r (take ?n)))
+        (<= (next (took ?r ?n)) (true (took ?r ?n)))
+        (<= (goal (side ?x) 100) (true (took (side ?x) 2)))
+        (<= (goal (side ?x) 0) (n ?x) (not (true (took (side ?x) 2))))
+        (goal judge 50)""",
     "init by rules": f"""(role r) {COUNT} (num 1) (num 2) (lit 2)
         (<= (init (cell ?n on)) (num ?n) (lit ?n)) (<= (init (cell ?n off)) (num ?n) (not (lit ?n)))
         (<= (legal r (press ?n)) (num ?n))
@@ -124,6 +132,13 @@ def test_a_game_without_facts_and_one_without_moves_are_games():
     assert endless.start().play("a").play("a").is_over
     stuck = playable("(role r) (<= (legal r a) (true q)) (init p) (<= terminal (true q)) (goal r 50)")
     assert (stuck.is_over, stuck.values) == (True, (0.0,))
+
+
+@pytest.mark.parametrize("reasoner", [False, True])
+def test_a_role_that_is_a_term_is_written_as_in_the_rules(reasoner):
+    game = game_of(read_description(TRAPS["roles that are terms"]), "terms", None, reasoner=reasoner)
+    assert [game.player_name(player) for player in range(game.players)] == ["(side 1)", "(side 2)", "judge"]
+    assert game.start().play("(take 2)").play("(take 1)").play("(take 1)").play("(take 1)").values == (1.0, -1.0, 0.0)
 
 
 def test_a_role_without_a_legal_move_ends_the_game():
@@ -221,6 +236,14 @@ def test_what_gdl_forbids_is_read_as_by_the_prover_of_ggp_base(text, facts):
     # The text comes last: after a bracket too many nothing is read.
     found = facts_after(f"(role r) {COUNT} (legal r a) (legal r b) (goal r 50) {text}", "a")
     assert found == set(facts.replace(") (", "),(").split("," if "(" in facts else " "))
+
+
+@pytest.mark.parametrize("arrow", [" :- ", ":-"])
+def test_the_infix_form_is_named(arrow):
+    with pytest.raises(
+        BadDescription, match=r"^the description: rules in infix form, such as head :- body, are not read"
+    ):
+        game_of(read_description(f"role(r)\ninit(p)\nlegal(r,x){arrow}true(p)\ngoal(r,100)\n"))
 
 
 def test_nothing_is_true_before_the_first_position():

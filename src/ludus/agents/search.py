@@ -183,7 +183,7 @@ class SearchAgent:
             return
         start = self.game.compile().start()
         if not start.is_over:
-            forest = self.make_forest(64)
+            forest = self.make_forest(self.nodes_to_prepare())
             forest.plant(start)
             forest.search(self.evaluator, simulations=2)
             forest.roots()
@@ -191,6 +191,10 @@ class SearchAgent:
             child = start.play(start.actions[0])
             forest.advance(as_row(self.game, child.action), child)
         self._warm = True
+
+    def nodes_to_prepare(self) -> int:
+        """Nodes of the smallest forest that searches as the agent does with its own budget."""
+        return 64
 
     # --- the search ---------------------------------------------------------------------------------------------------
 
@@ -305,7 +309,7 @@ class SearchAgent:
 
     def _forest_for(self, budget: Budget) -> Forest:
         """A forest with space for this budget."""
-        nodes = None if budget.simulations is None else SEARCHES_KEPT * budget.simulations + 1
+        nodes = nodes_for(budget)
         if self.forest is None or (self.nodes is not None and (nodes is None or nodes > self.nodes)):
             self.generation += 1
             self.root = None
@@ -369,6 +373,11 @@ class SearchAgent:
             deadline = time.perf_counter() + 0.01
             while self._readers and time.perf_counter() < deadline:
                 self._change.wait(0.0005)  # releases the lock
+
+
+def nodes_for(budget: Budget) -> int | None:
+    """Nodes of a forest for searches with this budget; None: as many as the agent's memory holds."""
+    return None if budget.simulations is None else SEARCHES_KEPT * budget.simulations + 1
 
 
 def is_mixed(position: Position) -> bool:

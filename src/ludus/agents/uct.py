@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from ludus.agents.budget import Budget
 from ludus.agents.naming import number_from_0, size, whole_from_1, yes_or_no
-from ludus.agents.search import SearchAgent
+from ludus.agents.search import SearchAgent, nodes_for
 from ludus.machine import usual_threads
 
 if TYPE_CHECKING:
@@ -66,6 +66,12 @@ class UctAgent(SearchAgent):
             threads=self.threads,
             seed=self.seed,
         )
+
+    def nodes_to_prepare(self) -> int:
+        from ludus.search.parcels import FEWEST
+
+        needed = nodes_for(self.budget)
+        return FEWEST if self.threads > 1 and (needed is None or needed >= FEWEST) else super().nodes_to_prepare()
 
 
 def make(spec: Spec, game: Game, seed: int) -> UctAgent:

@@ -22,6 +22,7 @@ The run may be one of another board size, if its network is free of sizes (`grou
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ludus.agents.budget import Budget
@@ -100,6 +101,9 @@ def load_evaluator(spec: Spec, game: Game, engine: str) -> Any:
 
 def player_named(spec: Spec) -> str | None:
     """The run or the file that an agent's name gives; None if it gives none."""
+    whole = ":".join(spec.words)  # a path may have colons
+    if len(spec.words) > 1 and Path(whole.partition("@")[0]).exists():
+        return whole
     if len(spec.words) > 1:
         raise BadAgent(f"{spec.text}: name one run, as in {spec.kind}:runs/connect4")
     return spec.words[0] if spec.words else None

@@ -94,6 +94,9 @@ class _Checker:
             yield Problem(
                 f"{self.description.place(slip.offset)}: {slip.message}", True, offset=slip.offset, is_loss=True
             )
+        if ("role", 1) not in self.heads and any(":-" in name for name, _ in self.heads):
+            message = "rules in infix form, such as head :- body, are not read; write (<= head body) and (role white)"
+            yield self.problem(None, message, is_fatal=True)
         for name, needed in (("role", 1), ("legal", 2), ("goal", 2), ("terminal", 0)):
             if (name, needed) not in self.heads:
                 message = f"there is no {name}: every game must define it"

@@ -39,7 +39,8 @@ def draw_described(game: GdlGame, board: Grid, position: Position) -> Board:
             changed = {piece.cell for piece in set(pieces) ^ set(before)}
             last = [cell for line in lines for cell in line if cell in changed]
     paints = [
-        role if role in PAINTS else usual for role, usual in zip(game.network.roles, cycle(Board.paints), strict=False)
+        role if role in PAINTS else usual
+        for role, usual in zip(map(show, game.network.roles), cycle(Board.paints), strict=False)
     ]
     return Board(layout.cells, pieces, touches, paints=paints, marks=layout.marks, notes=notes, last=last)
 
@@ -59,7 +60,7 @@ def _pieces(game: GdlGame, board: Grid, layout: Layout, position: Position) -> t
         if content.lower() in EMPTY and rest:
             continue
         found.append((layout.id_of(fact[places[0]], fact[places[1]]), content))
-    roles, heights = game.network.roles, Counter[str]()
+    roles, heights = list(map(show, game.network.roles)), Counter[str]()
     pieces: list[Piece] = []
     for cell, content in sorted(found, key=lambda each: owner_of(each[1], roles) is not None):  # players' pieces on top
         pieces.append(_piece(cell, content, roles, heights[cell]))

@@ -220,7 +220,7 @@ class GdlGame(DescribedGame):
     # --- text -------------------------------------------------------------------------------------------------------
 
     def player_name(self, player: int) -> str:
-        return self.network.roles[player]
+        return show(self.network.roles[player])
 
     def move_term(self, state: Any, player: int, action: int) -> Term:
         return self.terms[action]
@@ -299,7 +299,7 @@ def networks_of(description: Description) -> tuple[Network, Network]:
     return network, network
 
 
-def roles_of(description: Description, grounded: Ground, order: dict[str, int]) -> list[str]:
+def roles_of(description: Description, grounded: Ground, order: dict[str, int]) -> list[Term]:
     """The roles in the order of the text."""
     roles = description.roles(sorted((row[0] for row in grounded.atoms["role"]), key=lambda term: rank(term, order)))
     if not 0 < len(roles) <= MAX_ROLES:

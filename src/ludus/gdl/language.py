@@ -120,10 +120,10 @@ class Description:
     source: str = field(compare=False, default="the description")
     slips: tuple[Slip, ...] = field(repr=False, compare=False, default=())
 
-    def roles(self, derived: Iterable[Term]) -> list[str]:
+    def roles(self, derived: Iterable[Term]) -> list[Term]:
         """The roles that are stated, in the order of the text; only if there are none, those that rules define."""
         stated = [rule.head.args[0] for rule in self.rules if rule.head.key == ("role", 1) and not rule.body]
-        return [name for name in dict.fromkeys(stated or derived) if isinstance(name, str)]
+        return list(dict.fromkeys(stated or derived))
 
     def place(self, offset: int) -> str:
         """Source, line and column of a character of the text."""

@@ -38,7 +38,7 @@ RESULTS = ("legal", "next", "terminal", "goal")
 class Network:
     """A game as gates over facts and moves."""
 
-    roles: list[str]
+    roles: list[Term]
     bases: list[Term]
     inputs: list[list[Term]]
     """By role: its moves."""
@@ -80,7 +80,7 @@ class TooWide(Exception):
 
 def build_network(
     ground: Ground,
-    roles: Sequence[str],
+    roles: Sequence[Term],
     order: dict[str, int],
     factored: bool = True,
     most_connections: int | None = None,
@@ -308,7 +308,7 @@ class _Builder:
 
     def finish(
         self,
-        roles: list[str],
+        roles: list[Term],
         bases: list[Term],
         moves: list[list[Term]],
         initial: np.ndarray,

@@ -120,7 +120,7 @@ class ReasonedGame(DescribedGame, PythonGame):
     # --- text -------------------------------------------------------------------------------------------------------
 
     def player_name(self, player: int) -> str:
-        return self.roles[player]
+        return show(self.roles[player])
 
     def move_term(self, state: Any, player: int, action: int) -> Term:
         return self.board(state).legal[player][action]

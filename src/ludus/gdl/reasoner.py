@@ -130,12 +130,12 @@ class Reasoner:
         with self._query(facts):
             return self.sorted(self._ask(LEGAL)(role))
 
-    def goals(self, facts: Iterable[Term], role: str) -> list[Term]:
+    def goals(self, facts: Iterable[Term], role: Term) -> list[Term]:
         """All goal values of a role, as they are written."""
         with self._query(facts):
             return self.sorted(self._ask(GOAL)(role))
 
-    def next(self, facts: Iterable[Term], moves: dict[str, Term]) -> tuple[Term, ...]:
+    def next(self, facts: Iterable[Term], moves: dict[Term, Term]) -> tuple[Term, ...]:
         """The facts after the moves of all roles."""
         with self._query(facts):
             self.tables.set_moves(moves)

@@ -96,12 +96,13 @@ class _OutOfTime(Exception):
 
 def _candidates(network: Network, grid: Grid | None) -> Iterator[tuple[str, tuple[int, ...], dict[str, str]]]:
     """Turn, roles and names of all candidates but the identity."""
-    count = len(network.roles)
-    orders = list(permutations(range(count))) if count <= MOST_ROLES else [tuple(range(count))]
+    count, words = len(network.roles), [role for role in network.roles if isinstance(role, str)]
+    can_exchange = count <= MOST_ROLES and len(words) == count
+    orders = list(permutations(range(count))) if can_exchange else [tuple(range(count))]
     others = list(combinations(_free_names(network, grid), 2))
     for turn in ["", *(turn for turn, _, _ in _turns(network, grid))]:
         for roles in orders:
-            names = {network.roles[a]: network.roles[b] for a, b in enumerate(roles) if a != b}
+            names = {words[a]: words[b] for a, b in enumerate(roles) if a != b}
             if turn or names:
                 yield turn, roles, names
             for a, b in others:  # such as the pieces of two roles

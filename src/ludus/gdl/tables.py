@@ -187,7 +187,7 @@ class Tables:
             table.clear()
         self.set_moves({})
 
-    def set_moves(self, moves: dict[str, Term]) -> None:
+    def set_moves(self, moves: dict[Term, Term]) -> None:
         """Make these the moves of the roles."""
         self.names["DOES"] = moves
         for table in self.by_depends[MOVES]:

@@ -26,6 +26,8 @@ MOST_ANSWER = 1 << 20
 """Bytes of an answer that a client reads, at most."""
 READ_SECONDS, WRITE_SECONDS = 10.0, 5.0
 """Seconds in which a request must arrive as a whole, and an answer must be taken."""
+MISSING_SECONDS = 1.0
+"""Seconds in which the end of a message must arrive whose length was too small."""
 MOST_CONNECTIONS = 64
 """Connections that are served at once; further ones are closed."""
 END_OF_HEAD = re.compile(rb"\r?\n\r?\n")
@@ -210,7 +212,15 @@ class _Reader:
         while len(self.content) < length:
             if not self.more():
                 raise BadRequest("400 Bad Request", "the message is shorter than its Content-Length")
-        return bytes(self.content[:length])
+        message = bytes(self.content[:length])
+        if message.isascii() or message.count(b"(") <= message.count(b")"):
+            return message
+        # A manager that counted characters: in UTF-8 some have several bytes, so the end of the message is missing.
+        self.until = min(self.until, time.monotonic() + MISSING_SECONDS)
+        with contextlib.suppress(TimeoutError):
+            while sum(byte & 0xC0 != 0x80 for byte in self.content) < length and self.more():
+                pass
+        return bytes(self.content)
 
     def rest(self, length: int | None) -> bytes:
         """`length` bytes, or all up to the end of the stream."""

@@ -99,7 +99,7 @@ def read_message(text: str) -> Message:
         case "INFO", _:
             return Info()
         case "START", [match, role, Group() as rules, start, play, *_]:
-            return Start(_name(match), _name(role), _rules(rules), _clock(start), _clock(play))
+            return Start(_name(match), _role(role), _rules(rules), _clock(start), _clock(play))
         case "PREVIEW", [Group() as rules, clock, *_]:
             return Preview(_rules(rules), _clock(clock))
         case "PLAY", [match, moves, *_]:
@@ -197,8 +197,15 @@ def _written(moves: tuple[str, ...] | None) -> str:
 
 def _name(given: Expression) -> str:
     if not isinstance(given, Symbol) or len(given) > LONGEST_NAME:
-        raise BadMessage(f"the name of a match or a role is a word, not {shorten(show(given), 40)!r}")
+        raise BadMessage(f"the name of a match is a word, not {shorten(show(given), 40)!r}")
     return str(given)
+
+
+def _role(given: Expression) -> str:
+    role = _term(given)
+    if len(role) > LONGEST_NAME:
+        raise BadMessage(f"the name of a role is a short term, not {shorten(role, 40)!r}")
+    return role
 
 
 def _clock(given: Expression) -> int:

@@ -92,7 +92,7 @@ class Chosen:
     games: dict[str, list[float]] = field(default_factory=dict)
     """For each candidate, the values that it reached in its games."""
     move_seconds: float = 0.0
-    """Time for a move in these games."""
+    """Time for a move in the later of these games."""
     run: Run | None = None
 
     def __str__(self) -> str:
@@ -218,16 +218,20 @@ def _choose(
         agent.new_game(seed)
         if until.is_set():
             break
-    moves = GAMES_WANTED * len(names) * max(1.0, mean_plies(game, 16))
-    chosen.move_seconds = min(MOST_MOVE, max(LEAST_MOVE, (until.at - time.perf_counter()) / moves))
-    budget = Budget(seconds=chosen.move_seconds)
+    chosen.move_seconds = LEAST_MOVE  # in the first round, which shows how long games are: random ones may be shorter
+    thoughts: list[int] = []
     for number, role in _rounds(game, player):
+        if 0 < number < GAMES_WANTED:
+            wanted = (GAMES_WANTED - number) * len(names) * max(1.0, fmean(thoughts))
+            chosen.move_seconds = min(MOST_MOVE, max(LEAST_MOVE, (until.at - time.perf_counter()) / wanted))
+        budget = Budget(seconds=chosen.move_seconds)
         for name in names:  # one game each: all have played alike when the time is up
-            value = _play(game, candidates[name], partners, role, derived_seed(seed, number), budget, until)
-            if value is None:
+            played = _play(game, candidates[name], partners, role, derived_seed(seed, number), budget, until)
+            if played is None:
                 chosen.agent = _best(chosen.games)
                 return
-            chosen.games[name].append(value)
+            chosen.games[name].append(played[0])
+            thoughts.append(played[1])
 
 
 def _best(games: dict[str, list[float]]) -> str:
@@ -251,17 +255,21 @@ def _rounds(game: Game, player: int | None) -> Iterator[tuple[int, int]]:
 
 def _play(
     game: Game, candidate: Agent, partners: list[Agent], role: int, seed: int, budget: Budget, stop: Stop
-) -> float | None:
-    """The value that the candidate reaches in one game; None if the time is up before its end."""
+) -> tuple[float, int] | None:
+    """The value that the candidate reaches in one game, and how often agents had to think in it; None if the time is up
+    before its end."""
     position = _opening(game, Random(seed))
     agents = [candidate if player == role else partners[player] for player in range(game.players)]
     for player, agent in enumerate(agents):
         agent.new_game(derived_seed(seed, player))
+    thoughts = 0
     while not position.is_over:
         if stop.is_set():
             return None
+        choosers = range(game.players) if position.to_move == EVERYONE else [position.to_move]
+        thoughts += sum(len(position.actions_of(player)) > 1 for player in choosers)
         position = _step(position, agents, budget, stop)
-    return position.values[role]
+    return position.values[role], thoughts
 
 
 def _step(position: Position, agents: list[Agent], budget: Budget, stop: Stop) -> Position:

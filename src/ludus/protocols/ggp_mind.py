@@ -33,7 +33,7 @@ import signal
 import threading
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from random import Random
 from typing import IO, Any
@@ -46,7 +46,7 @@ from ludus.agents.snapshot import Snapshot
 from ludus.arena.channel import write_message
 from ludus.arena.processes import read_requests
 from ludus.errors import LudusError, LudusWarning, describe_error
-from ludus.gdl.described import GAMES, DescribedGame
+from ludus.gdl.described import DescribedGame
 from ludus.gdl.game import game_of, make_file
 from ludus.gdl.grounding import CannotGround
 from ludus.gdl.kif import decode
@@ -59,8 +59,10 @@ LONG = Budget(seconds=24 * 3600.0)
 """The budget of a search, which in fact ends with the next joint move."""
 TELL_EVERY = 0.1
 """Seconds between two answers of a search."""
-WARM_GAMES = ("tictactoe", "babel")
-"""Games whose machine code serves all games: one in turn, one at once."""
+KINDS = ((2, False), (3, True), (1, False), (2, True), (3, False), (4, False), (4, True), (6, False))
+"""Numbers of players, and True where they move at once: all games of a kind share their machine code."""
+FIRST_KINDS = 2
+"""The kinds that are compiled before the player says that it is ready; the others follow while there is no match."""
 
 Send = Callable[[list[Any]], None]
 
@@ -80,21 +82,55 @@ def serve(requests: IO[bytes], replies: IO[bytes]) -> None:
     read_requests(requests, Mind(send).take)
 
 
-def warm_up(send: Send, learn: bool) -> None:
-    """Compile, or load, the machine code that matches need, so that no clock runs meanwhile."""
-    for name in WARM_GAMES:
+def warm_up(send: Send, learn: bool, idle: threading.Event) -> None:
+    """Compile, or load, the machine code that matches need, so that no clock runs meanwhile.
+
+    Kinds of games beyond the first are left for times at which `idle` is set.
+    """
+    for number, kind in enumerate(KINDS):
+        if number == FIRST_KINDS:
+            send(["warm"])
+            if learn:
+                warm_up_learning(KINDS[:FIRST_KINDS], None)
+        if number >= FIRST_KINDS:
+            idle.wait()
         for reasoner in (False, True):
-            game = make_file(GAMES / f"{name}.kif", reasoner=reasoner)
+            game = game_of_kind(*kind, reasoner)
             make_agent("uct", game).new_game(0)
             line = Line(game)
             for player in range(game.players):
                 line.moves(player)
-    send(["warm"])
     if learn:
-        from ludus.protocols import ggp_learning  # loads PyTorch
+        warm_up_learning(KINDS[FIRST_KINDS:], idle)
 
-        for name in WARM_GAMES:
-            ggp_learning.warm_up(make_file(GAMES / f"{name}.kif", reasoner=False))
+
+def warm_up_learning(kinds: Iterable[tuple[int, bool]], idle: threading.Event | None) -> None:
+    """Compile, or load, what learning needs for these kinds of games; each only while `idle`, if given, is set."""
+    from ludus.protocols import ggp_learning  # loads PyTorch
+
+    for kind in kinds:
+        if idle is not None:
+            idle.wait()
+        ggp_learning.warm_up(game_of_kind(*kind))
+
+
+def game_of_kind(players: int, at_once: bool, reasoner: bool = False) -> DescribedGame:
+    """A game of four plies for so many players, who move in turn or at once."""
+    roles = [f"r{number}" for number in range(players)]
+    may = "" if at_once else " (true (turn ?r))"
+    rules = [
+        *(
+            f"(role {role}) (<= (next (turn {roles[number - 1]})) (true (turn {role})))"
+            for number, role in enumerate(roles)
+        ),
+        "(init (turn r0)) (init (ply 0)) (<= terminal (true (ply 4)))",
+        "(<= (next (ply ?b)) (true (ply ?a)) (after ?a ?b)) (after 0 1) (after 1 2) (after 2 3) (after 3 4)",
+        f"(<= (legal ?r x) (role ?r){may}) (<= (legal ?r y) (role ?r){may})",
+        "" if at_once else "(<= (legal ?r wait) (role ?r) (not (true (turn ?r))))",
+        "(<= (next (did ?r)) (does ?r x)) (<= (next (did ?r)) (true (did ?r)))",
+        "(<= (goal ?r 100) (role ?r) (true (did ?r))) (<= (goal ?r 0) (role ?r) (not (true (did ?r))))",
+    ]
+    return game_of(read_description("\n".join(rules)), "kind", None, reasoner=reasoner)
 
 
 class Loader:
@@ -127,15 +163,19 @@ class Mind:
         self.quick, self.slow = Loader(), Loader()
         """Makers of games by the reasoner, and of games on a network, which may take a minute."""
         self.thought: Thought | None = None
+        self.idle = threading.Event()
+        """Set while there is no match."""
+        self.idle.set()
 
     def take(self, request: list[Any]) -> None:
         match request:
             case ["warm", learn]:
-                threading.Thread(target=warm_up, args=(self.send, learn), daemon=True).start()
+                threading.Thread(target=warm_up, args=(self.send, learn, self.idle), daemon=True).start()
             case ["load", file]:
                 threading.Thread(target=self._load, args=(Path(file),), daemon=True).start()
             case ["start", match, file, role, seconds, joint_moves]:
                 self.end()
+                self.idle.clear()
                 self.thought = Thought(self, match, Path(file), role, seconds, joint_moves)
                 self.thought.begin()
             case ["play", match, number, moves] if self.thought is not None and self.thought.match == match:
@@ -161,6 +201,7 @@ class Mind:
         if self.thought is not None:
             self.thought.end()
             self.thought = None
+            self.idle.set()
 
 
 class Thought:

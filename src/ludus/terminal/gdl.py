@@ -82,7 +82,7 @@ def _of_ends(game: GdlGame | ReasonedGame, figures: Playouts) -> list[tuple[str,
 
 def _of_network(game: GdlGame) -> list[tuple[str, str]]:
     network, grid, proven = game.network, game.grid, game.proven
-    moves = (f"{role} {len(each)}" for role, each in zip(network.roles, network.inputs, strict=True))
+    moves = (f"{show(role)} {len(each)}" for role, each in zip(network.roles, network.inputs, strict=True))
     rows = [
         ("facts", f"{len(network.bases)}: {_by_name(network.bases)}"),
         ("moves", f"{', '.join(moves)}; together {len(game.terms)}: {_by_name(game.terms)}"),

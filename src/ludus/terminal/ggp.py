@@ -97,8 +97,10 @@ def run_manager(rules: str, addresses: Sequence[str], settings: Settings, result
 
 def run_train_within(rules: str, seconds: float, folder: str | None, role: str | None, seed: int) -> None:
     """Learn inside a start clock, and show the agent that was chosen."""
+    from ludus.agents.naming import parse
     from ludus.protocols.ggp_learning import Learning, learn_within, warm_up
     from ludus.training.events import Planned
+    from ludus.training.session import usual_folder
 
     began = time.monotonic()
     if not FEWEST_SECONDS <= seconds < math.inf:
@@ -108,7 +110,9 @@ def run_train_within(rules: str, seconds: float, folder: str | None, role: str |
     player = None if role is None else find_spelling(role, roles)
     if role is not None and player is None:
         raise BadOption(f"there is no role {role[:40]!r}; the roles are {' '.join(roles)}")
-    where = Path(folder) if folder else Path("runs") / f"{game.name}-{time.strftime('%Y%m%d-%H%M%S')}"
+    where = Path(folder) if folder else usual_folder(game)
+    if ":".join(parse(f"zero:{where}").words) != str(where):
+        raise BadOption(f"--run {where}: a word with = or like a number reads as something else in an agent's name")
     loaded = time.monotonic() - began
     if isinstance(game, GdlGame):
         warm_up(game)  # once on a machine: a player compiles when it starts

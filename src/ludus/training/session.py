@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 import shlex
 import time
 from collections.abc import Mapping
@@ -94,6 +95,12 @@ def train(
         return continue_run(opened, budget, emit, stop or NEVER, joined)
 
 
+def usual_folder(game: Game) -> Path:
+    """The folder of a new run for which no other was given: a name that an agent's name can hold, without colons."""
+    name = re.sub(r"[^\w.-]+", "-", game.name)
+    return Path("runs") / f"{name}-{time.strftime('%Y%m%d-%H%M%S')}"
+
+
 def new_run(
     game: Game | None,
     budget: Budget,
@@ -113,7 +120,7 @@ def new_run(
     config = with_settings(Config(), {**suited, **given})
     if config.initial_run:
         first_weights(config.initial_run, game, config.make_network(game))  # raises if they do not fit
-    where = Path(folder) if folder else Path("runs") / f"{game.name}-{time.strftime('%Y%m%d-%H%M%S')}"
+    where = Path(folder) if folder else usual_folder(game)
     if (where / "config.toml").exists():
         raise BadOption(f"{where} holds a run already: ludus train --resume {shlex.quote(str(where))} goes on with it")
     if budget.is_empty:

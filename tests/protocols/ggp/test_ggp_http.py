@@ -57,6 +57,8 @@ def test_a_post_is_answered_with_a_length_and_the_connection_closes(server):
         (b"POST / HTTP/1.1\nContent-Length: 7\n\nhi\r\n\r\n!", b"200", b"got hi\r\n\r\n!"),
         (b"POST / HTTP/1.1\r\nContent-Length: 2\n\r\nhi", b"200", b"got hi"),
         (b"\r\n\r\nPOST / HTTP/1.1\r\nContent-Length: 2\r\n\r\nhi", b"200", b"got hi"),
+        (b"POST / HTTP/1.0\nContent-length: 9\n\n(d\xc3\xbc\xc3\xa4 (x))\n", b"200", b"got (d\xc3\xbc\xc3\xa4 (x))\n"),
+        (b"POST / HTTP/1.0\nContent-length: 6\n\n(d\xfc (x", b"200", b"got (d\xfc (x"),
         (b"POST / HTTP/1.1\r\n\r\nhi", b"411", None),
         (b"POST / HTTP/1.1\r\nContent-Length: -1\r\n\r\nhi", b"411", None),
         (b"POST / HTTP/1.1\r\nContent-Length: 99999999999999999999\r\n\r\nhi", b"413", None),

@@ -2,13 +2,19 @@
 
 import threading
 import time
+from types import SimpleNamespace
+
+import pytest
 
 import ludus
 from ludus.agents import make_agent
-from ludus.errors import BadOption
+from ludus.agents.naming import parse
+from ludus.agents.zero import player_named
+from ludus.errors import BadAgent, BadOption
 from ludus.protocols import ggp_learning
 from ludus.protocols.ggp_learning import Chosen, Learning, NotLearned, learn_within
 from ludus.stopping import NEVER, Deadline
+from ludus.training.session import usual_folder
 from tests.protocols.ggp.ggp_help import plain_game
 
 
@@ -32,7 +38,7 @@ def test_a_candidate_plays_its_role_and_the_time_ends_a_game():
     agents = [make_agent("random", game, seed) for seed in range(3)]
     budget = ludus.Budget(simulations=1)
     values = {
-        ggp_learning._play(game, agents[2], agents[:2], role, seed, budget, Deadline(60.0))
+        ggp_learning._play(game, agents[2], agents[:2], role, seed, budget, Deadline(60.0))[0]
         for seed in range(10)
         for role in range(2)
     }
@@ -64,6 +70,22 @@ def test_training_and_choosing_end_when_the_clock_says_so(monkeypatch, tmp_path)
     assert time.monotonic() - began < 10.0
     assert 0 < seen["training"] < 8.0
     assert chosen.agent == f"rollout:{tmp_path / 'run'}"
+
+
+def test_the_time_for_a_move_follows_from_the_length_of_games_that_agents_play(monkeypatch):
+    seconds = []
+
+    def play(game, candidate, partners, role, seed, budget, until):
+        seconds.append(budget.seconds)
+        return (0.5, 100) if len(seconds) < 27 else None
+
+    monkeypatch.setattr(ggp_learning, "_play", play)
+    chosen = Chosen()
+    ggp_learning._choose(plain_game(), ["uct", "random", "uct:5"], None, 1000.0, NEVER, 0, chosen)
+    assert seconds[:3] == [ggp_learning.LEAST_MOVE] * 3  # random games may be much shorter
+    assert seconds[3:6] == pytest.approx([1000.0 / (7 * 3 * 100)] * 3, rel=0.2)
+    assert seconds[6:9] == pytest.approx([1000.0 / (6 * 3 * 100)] * 3, rel=0.2)
+    assert chosen.agent == "uct:5"
 
 
 def test_a_stop_signal_ends_learning_at_once(monkeypatch, tmp_path):
@@ -121,3 +143,18 @@ def test_too_few_expected_positions_are_not_worth_learning(monkeypatch, tmp_path
     chosen = learn_within(ludus.make("tictactoe"), 60.0, folder=tmp_path / "run", on_event=events.append)
     assert chosen.agent == "uct"
     assert "positions could be learned from" in str(events[-1])
+
+
+def test_the_usual_folder_of_a_run_can_be_named_in_an_agent():
+    for name in ("gdl:tictactoe", "gdl:c=4 x 6", "gdl:d\N{LATIN SMALL LETTER U WITH DIAERESIS}ne", "connect4"):
+        folder = usual_folder(SimpleNamespace(name=name))
+        spec = parse(f"rollout:{folder}:2s")
+        assert (spec.words, str(spec.budget)) == ([str(folder)], "2s")
+
+
+def test_a_run_whose_path_has_a_colon_can_be_named_in_an_agent(tmp_path):
+    folder = tmp_path / "gdl:tictactoe-1"
+    folder.mkdir()
+    assert player_named(parse(f"zero:{folder}@40:100:c=2")) == f"{folder}@40"
+    with pytest.raises(BadAgent, match="name one run"):
+        player_named(parse(f"zero:{folder}-2:100"))

@@ -41,6 +41,8 @@ from tests.protocols.ggp.ggp_help import TICTACTOE, plain_game
         ("( ABORT m1 ) ; a comment", Abort("m1")),
         ("(PREVIEW ((role a) (<= terminal (true x))) 5)", Preview("(role a)\n(<= terminal (true x))", 5)),
         ("( START m1 White ((role White)) 60 10 more )", Start("m1", "White", "(role White)", 60, 10)),
+        ("(START m1 ( p  1 ) ((role (p 1))) 9 1)", Start("m1", "(p 1)", "(role (p 1))", 9, 1)),
+        ("(START m1 (p) ((role p)) 9 1)", Start("m1", "p", "(role p)", 9, 1)),
     ],
 )
 def test_a_message_is_read_in_every_layout(text, message):
@@ -63,6 +65,7 @@ def test_a_message_is_read_in_every_layout(text, message):
         "(PLAY (m1) NIL)",
         "(PLAY m1 move)",
         "(START m1 white rules 1 1)",
+        f"(START m1 ({'p ' * 200}) (r) 1 1)",
         "(START m1 white (r) -1 1)",
         "(START m1 white (r) 1.5 1)",
         "(START m1 white (r) 1)",

@@ -1,0 +1,46 @@
+"""The process that thinks for a player: what it compiles before a match needs it."""
+
+import threading
+from types import SimpleNamespace
+
+import pytest
+
+from ludus.protocols import ggp_learning, ggp_mind
+from ludus.protocols.ggp_mind import FIRST_KINDS, KINDS, game_of_kind, warm_up
+
+
+@pytest.mark.parametrize(("players", "at_once"), KINDS)
+@pytest.mark.parametrize("reasoner", [False, True])
+def test_a_game_of_each_kind_has_its_players_and_its_order(players, at_once, reasoner):
+    game = game_of_kind(players, at_once, reasoner)
+    # The reasoner does not prove that roles take turns.
+    assert (game.players, game.simultaneous) == (players, players > 1 if reasoner else at_once)
+
+
+def test_kinds_beyond_the_first_are_compiled_while_there_is_no_match(monkeypatch):
+    compiled, learned, sent, idle = [], [], [], threading.Event()
+    began, all_done = threading.Event(), threading.Event()
+
+    def make_agent(name, game):
+        compiled.append(game.players)
+        return SimpleNamespace(new_game=lambda seed: None)
+
+    monkeypatch.setattr(ggp_mind, "make_agent", make_agent)
+    monkeypatch.setattr(ggp_mind, "game_of_kind", lambda players, at_once, reasoner=False: game(players))
+    monkeypatch.setattr(ggp_mind, "Line", lambda game: SimpleNamespace(moves=lambda player: []))
+    monkeypatch.setattr(ggp_learning, "warm_up", lambda game: learned.append(game.players) or began.set())
+    game = lambda players: SimpleNamespace(players=players)  # noqa: E731
+
+    def run():
+        warm_up(sent.append, True, idle)
+        all_done.set()
+
+    threading.Thread(target=run, daemon=True).start()
+    assert began.wait(10.0)
+    assert sent == [["warm"]]
+    assert not all_done.wait(0.05)
+    assert compiled == [players for players, _ in KINDS[:FIRST_KINDS] for _ in range(2)]
+    idle.set()
+    assert all_done.wait(10.0)
+    assert compiled == [players for players, _ in KINDS for _ in range(2)]
+    assert learned == [players for players, _ in KINDS]
