@@ -7,10 +7,12 @@ import time
 from pathlib import Path
 
 import pytest
+from numba.core.errors import NumbaError
 
 import ludus
 from ludus.cli import main
-from ludus.errors import UnknownGame
+from ludus.errors import UnknownGame, describe_compile_error
+from ludus.templates import new_game
 from ludus.testing import BrokenPromise, Checking, FirstVerdict, check_game
 from ludus.testing.lockstep import Lockstep
 
@@ -324,9 +326,56 @@ def test_declarations_are_checked_before_anything_is_compiled(tmp_path, what, mo
 def test_rules_that_numba_cannot_compile():
     told = complaint(str(TOYS / "uncompilable.py"))
     assert told.startswith(
-        "uncompilable: Numba must be able to compile the rules; for outcome, to_move or legal it says:"
+        "uncompilable: Numba must be able to compile the rules; uncompilable.py, line 25: Numba cannot"
     )
-    assert 'uncompilable.py", line 25' in told
+    assert "Numba says of outcome, to_move or legal:" in told
+
+
+RARE = "    if state[0] == 99:\n        "  # never in plain Python, but compiled
+NOT_COMPILED = {
+    "a list": (
+        "LEAN = True\n\ndef legal",
+        "count = len([1, 2])",
+        "it makes an array, a list, a set or a text, which LEAN",
+    ),
+    "an array": (
+        "LEAN = True\n\ndef legal",
+        "count = np.zeros(3)[0]",
+        "it makes an array, a list, a set or a text, which",
+    ),
+    "a name": ("def legal", "count = cuont", "NameError: name 'cuont' is not defined"),
+    "a field": ("def legal", "count = state.cels[0]", "Unknown attribute 'cels' of type array"),
+    "a call": ("def legal", "count = to_move(rules)", "missing a required argument: 'state'"),
+    "an operator": ("def legal", "count = 1 + 'x'", "no implementation of add(Literal[int](1), Literal[str](x))"),
+}
+
+
+@pytest.mark.parametrize("what", NOT_COMPILED)
+def test_what_numba_cannot_compile_is_told_with_its_line_and_reason(tmp_path, what):
+    begins, code, reason = NOT_COMPILED[what]
+    changes = ("def legal", begins), ("    actions[0] = 0\n", f"{RARE}{code}\n    actions[0] = 0\n")
+    game = ludus.make(minimal(tmp_path, *changes))
+    line = next(n for n, text in enumerate((tmp_path / "minimal.py").read_text().splitlines(), 1) if "99" in text) + 1
+    with pytest.raises(NumbaError) as caught:
+        game.compile().start().moves  # noqa: B018
+    told = describe_compile_error(caught.value)
+    assert re.match(rf"minimal\.py, line {line}: Numba cannot compile this: .*{re.escape(reason)}", told), told
+
+
+def test_a_field_that_a_state_does_not_have_is_told_with_its_line(tmp_path):
+    file = new_game(tmp_path / "mistyped.py", "grid")
+    before = "    count = 0\n"
+    assert before in file.read_text()
+    file.write_text(
+        file.read_text().replace(before, f"{before}    if state.turn == 7:\n        return state.cels[0]\n")
+    )
+    line = next(n for n, text in enumerate(file.read_text().splitlines(), 1) if "cels" in text)
+    assert f"mistyped.py, line {line}: Numba cannot compile this: there is no field 'cels'" in complaint(str(file))
+
+
+def test_an_outcome_that_returns_nothing_is_told(tmp_path):
+    told = complaint(minimal(tmp_path, ("        return False\n", "        return\n")))
+    assert told.startswith("minimal: outcome must return True if the game is over, else False; it returns None")
 
 
 def test_unknown_games_are_left_to_make():

@@ -92,21 +92,44 @@ def missing_package(what: str, package: str | None, extra: str) -> BadOption:
 
 def describe_compile_error(error: BaseException) -> str:
     """A failure to compile rules, in one line: the file and the line of the code, and the reason that Numba gives."""
-    reason = ""
-    for line in map(str.strip, without_colours(str(error)).splitlines()):
-        place = re.match(r'File "([^"]+)", line (\d+)', line)
-        if place is not None and not _is_library(place[1]):  # the innermost one comes first, after its reason
-            return f"{Path(place[1]).name}, line {place[2]}: Numba cannot compile this: {reason}"
-        if line and "Failed in" not in line and not line.startswith((*COMPILER_NOISE, "During", "File", "<source")):
-            reason = line
+    text = without_colours(str(error))
+    reasons: dict[int, str] = {}  # by indentation: why a call failed is indented more than the call's own message
+    reason, call, is_code = "", -1, False
+    for line in text.splitlines():
+        indent, line = len(line) - len(line.lstrip()), line.strip()
+        is_code = bool(line) and (is_code or line.startswith('File "'))  # the lines after it, up to an empty one
+        if line.startswith("No implementation of function") and "<intrinsic" not in line:
+            call = indent  # a line with ">>>" and the call follows
+        elif line.startswith(">>> ") and call >= 0:
+            reasons[call], call = f"no implementation of {line[4:]}", -1
+        elif line and not is_code and "Failed in" not in line and not line.startswith(_NO_REASON):
+            reason = reasons[indent] = _NOT_FOR_AUTHORS.sub("", line)
+        place = _PLACE.match(line)
+        if place is not None and not _is_library(file := place[1] or place[3]):  # the innermost one comes first
+            told = _NEEDS_RUNTIME if _lacks_runtime(text) else reasons.get(indent, reason)
+            return f"{Path(file).name}, line {place[2] or place[4]}: Numba cannot compile this: {told}"
     return f"Numba cannot compile this: {reason or type(error).__name__}"
+
+
+_PLACE = re.compile(r'File "([^"]+)", line (\d+)|(?:.*\bat|.*Raised from) (.+) \((\d+)\)$')
+"""A line of Numba's messages that names a line of code."""
+_NOT_FOR_AUTHORS = re.compile(r"(\. Raised from|, defined at) .*$|^\w+Error: (?=there is)|'args=.*' to ")
+"""Parts of reasons that an author of a game does not need."""
+_NEEDS_RUNTIME = "it makes an array, a list, a set or a text, which LEAN = True rules out; use numbers, or remove LEAN"
+"""What an author reads where Numba's message is about its own runtime."""
+
+
+def _lacks_runtime(text: str) -> bool:
+    return "NRT required" in text or "Only accept returning of array passed into the function" in text
 
 
 COMPILER_NOISE = (
     *("Failed in", "During: Pass", "During: resolving", "There are", "- Of which", "Overload", "With argument"),
     *("Rejected as", "raised from", ">>>", "No implementation of function Function(<function", "This error may"),
+    *("No implementation of function Function(<intrinsic", "Intrinsic in"),
 )
 """How lines of Numba's messages begin that are about Numba itself."""
+_NO_REASON = (*COMPILER_NOISE, "During", "File", "<source", "No match")
 
 
 def without_colours(text: str) -> str:

@@ -136,6 +136,7 @@ class VectorEnv(GymnasiumVectorEnv[NDArray[np.float32], NDArray[np.int64], NDArr
             *self._games(), self._seating, BEGINNINGS, wanted, observations, self._masks, self._ended, *self._scratch
         )
         self._check(began)
+        self._show()
         return observations, self._infos()
 
     def step(
@@ -191,6 +192,7 @@ class VectorEnv(GymnasiumVectorEnv[NDArray[np.float32], NDArray[np.int64], NDArr
                 infos |= {"final_info": ends, "_final_info": terminated.copy()}
             else:
                 infos |= ends
+        self._show()
         return observations, rewards, terminated, np.zeros(count, np.bool_), infos
 
     def action_masks(self) -> NDArray[np.bool_]:
@@ -205,6 +207,10 @@ class VectorEnv(GymnasiumVectorEnv[NDArray[np.float32], NDArray[np.int64], NDArr
         """The boards of all games as texts or images, depending on render_mode."""
         frames = tuple(render(self.position(index), self.render_mode) for index in range(self.num_envs))
         return None if self.render_mode in (None, "human") else frames
+
+    def _show(self) -> None:
+        if self.render_mode == "human":
+            self.render()
 
     def _wanted(self, options: dict[str, Any] | None) -> NDArray[np.bool_]:
         """bool [num_envs]: True for the games that a reset with these options begins."""

@@ -227,7 +227,7 @@ class ParallelEnv(_Players, pettingzoo.ParallelEnv):
         wrong = [agent for agent, k in deciders.items() if not self._legal(self.position, k, actions[agent])]
         if not wrong:
             self.position = self._play(self.position, {k: int(actions[agent]) for agent, k in deciders.items()})
-        values = [float(LOST * (agent in wrong)) for agent in self.agents] if wrong else list(self.position.values)
+        values = [LOST if agent in wrong else 0.0 for agent in self.agents] if wrong else list(self.position.values)
         over = self.position.is_over or bool(wrong)
         views, infos = self._views(over), self._infos(over)
         for info in infos.values():

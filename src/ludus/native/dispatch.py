@@ -13,7 +13,7 @@ from numba.extending import lower_builtin, type_callable
 
 from ludus import rules
 from ludus.native.digests import PACKAGE
-from ludus.native.internals import allocates, asks_for_runtime, compile_for
+from ludus.native.internals import allocates, compile_for, located
 from ludus.native.kernels import compiled
 from ludus.native.state_hash import hash_of_state
 from ludus.native.types import RulesType, compiled_function
@@ -74,8 +74,8 @@ def _is_lean(first: RulesType, name: str, others: tuple[Any, ...]) -> bool:
         if allocates(compile_for(with_runtime, arguments)):
             return False
         compile_for(without, arguments)
-    except NumbaError as error:
-        return not asks_for_runtime(error)
+    except NumbaError:
+        return False  # and what an author reads is not about the runtime
     return True
 
 
@@ -97,7 +97,10 @@ def overload_generic(name: str, parameters: str) -> None:
         if target is None:
             return None
         dispatcher = types.Dispatcher(target)
-        return dispatcher, dispatcher.get_call_type(context, tuple(map(_widened, arguments)), {})
+        try:
+            return dispatcher, dispatcher.get_call_type(context, tuple(map(_widened, arguments)), {})
+        except Exception as error:
+            raise located(error) from error
 
     def return_type(context: Any, *arguments: Any) -> Any:
         found = call(context, *arguments)

@@ -11,6 +11,7 @@ import weakref
 from typing import Any
 
 from numba.core.codegen import JITCodeLibrary, JITCPUCodegen
+from numba.core.environment import lookup_environment
 
 RUNTIME = "nrt"
 """The name of Numba's own runtime. Numba asks for its functions while it emits another library, which cannot wait."""
@@ -20,6 +21,9 @@ WRAPPER = "_ZN7cpython"
 
 OWN = "#"
 """Part of the names of a game's functions (see modules.py)."""
+
+ENVIRONMENT = "_ZN08NumbaEnv"
+"""The names of variables begin with it that point to the environment of a function: what it needs of Python."""
 
 INTENSIVE: set[str] = set()
 """The names of kernels that are optimised twice (see `LazyLibrary._optimize_final_module`)."""
@@ -72,6 +76,17 @@ class LazyLibrary(JITCodeLibrary):
             self.is_emitted = True
             self._codegen._add_module(self._final_module)
             self._finalize_specific()
+            self._set_environments()
+
+    def _set_environments(self) -> None:
+        """Set the environments of the functions that are part of this one, which have no machine code of their own.
+
+        Without its environment a function that prints fails, and holds the GIL from then on.
+        """
+        for name in [variable.name for variable in self._final_module.global_variables]:
+            environment = lookup_environment(name) if name.startswith(ENVIRONMENT) else None
+            if environment is not None:
+                _set_env(self._codegen, name, environment)
 
     def get_pointer_to_function(self, name: str) -> int:
         self._ensure_finalized()
@@ -98,7 +113,7 @@ def emit_lazily() -> None:
     JITCPUCodegen.set_env = _set_env  # type: ignore[method-assign]
 
 
-def _set_env(self: JITCPUCodegen, name: str, env: Any) -> None:
+def _set_env(self: Any, name: str, env: Any) -> None:
     """Set the environment of a function, unless the function has no machine code."""
     if self._engine.is_symbol_defined(name):
         _set_env_of_numba(self, name, env)

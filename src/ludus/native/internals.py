@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import traceback
 from collections.abc import Iterator
 from typing import Any
 
@@ -18,6 +19,8 @@ from numba.core.caching import NullCache
 from numba.core.codegen import RuntimeLinker
 from numba.core.compiler import CompileResult
 from numba.core.compiler_lock import global_compiler_lock
+from numba.core.errors import NumbaError, TypingError
+from numba.core.ir import Loc
 from numba.core.serialize import dumps
 from numba.core.targetconfig import TargetConfig
 
@@ -90,9 +93,24 @@ def allocates(result: Any) -> bool:
     return "NRT_MemInfo_alloc" in result.library.get_llvm_str()
 
 
-def asks_for_runtime(error: Exception) -> bool:
-    """True if a function could not be compiled because it makes arrays, and that without the runtime."""
-    return "NRT required" in str(error)
+def located(error: Exception) -> Exception:
+    """A failure to compile, as an error of Numba that names the line; Numba does not name it for some.
+
+    Such are a field that a record does not have, and a name that is not defined.
+    """
+    if isinstance(error, NumbaError) and 'File "' in str(error):
+        return error
+    found = None
+    for frame, _ in traceback.walk_tb(error.__traceback__):
+        for name in ("self", "inst"):  # a constraint of Numba's type inference, or an instruction
+            place = getattr(frame.f_locals.get(name), "loc", None)
+            found = place if isinstance(place, Loc) else found
+    if found is None:
+        return error
+    if isinstance(error, NumbaError):
+        return TypingError(str(error), loc=found)
+    told = f"there is no field {error}" if isinstance(error, KeyError) else f"{type(error).__name__}: {error}"
+    return TypingError(told, loc=found)
 
 
 @contextlib.contextmanager

@@ -320,9 +320,8 @@ class Lockstep:
                 reason = f"{name} does in {way.label}: {describe_error(error)}"
                 raise self.broken(f"nothing may be read or written outside an array; {reason}") from error
             if type(error).__module__.startswith("numba."):
-                raise self.broken(
-                    f"Numba must be able to compile the rules; for {name} it says:\n{why(error)}"
-                ) from error
+                told = f"{describe_error(error)}\nNumba says of {name}:\n{why(error)}"
+                raise self.broken(f"Numba must be able to compile the rules; {told}") from error
             reason = f"in {way.label} it raises {describe_error(error)}"
             raise self.broken(f"{name} must not fail; {hint + '; ' if hint else ''}{reason}") from error
 

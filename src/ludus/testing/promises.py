@@ -86,7 +86,10 @@ def facts_of(run: Lockstep, states: NDArray[Any]) -> Facts:
     game = run.game
     values = guarded((game.players,), np.float32, math.nan)
     with run.asking("outcome", states), np.errstate(over="ignore"):
-        over = bool(generic.outcome(game.rules, game.state_view(states), values.array))
+        answer = generic.outcome(game.rules, game.state_view(states), values.array)
+    if not isinstance(answer, bool | np.bool_ | int | np.integer):
+        raise run.broken(f"outcome must return True if the game is over, else False; it returns {answer!r}")
+    over = bool(answer)
     run.check_margins(run.plain, "outcome", values)
     listed = values.array.tolist()
     unwritten = np.isnan(values.array)
