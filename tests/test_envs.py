@@ -468,3 +468,19 @@ def test_illegal_actions_in_a_vector_end_their_games():
             VectorEnv("connect4", count)
     with pytest.raises(Unsuitable, match="roshambo has simultaneous moves"):
         VectorEnv("roshambo", 2, opponents="self")
+
+
+def test_each_game_of_a_vector_environment_may_have_its_own_seed():
+    env = VectorEnv("sevn", 3, base=3)
+
+    def begin(seed):
+        return [board.tobytes() for board in env.reset(seed=seed)[0]]
+
+    one, two, three = begin([3, 5, 3])
+    assert one == three != two
+    assert begin([5, 3, 5])[:2] == [two, one]
+    for wrong in ([1, 2], [1, 2, -3], [1, 2, 0.5], "abc"):
+        with pytest.raises(BadOption, match="seed"):
+            env.reset(seed=wrong)
+    first = begin([None, 7, None])
+    assert begin([None, 7, None])[1] == first[1]

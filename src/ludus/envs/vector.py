@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -116,16 +117,23 @@ class VectorEnv(GymnasiumVectorEnv[NDArray[np.float32], NDArray[np.int64], NDArr
         )
 
     def reset(
-        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+        self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
     ) -> tuple[NDArray[np.float32], dict[str, Any]]:
         """Begin all games anew; the same seed gives the same games for the same actions.
 
+        A list has a seed for each game; None in it keeps the random numbers of its game.
         options={"reset_mask": mask}, bool [num_envs], begins only the games in which the mask is True.
         """
         wanted = self._wanted(options)
-        super().reset(seed=seed)
+        seeds = self._seeds(seed)
+        super().reset(seed=None if isinstance(seed, Sequence) else seed)
         if seed is not None or self._random is None:
             fresh = generators(int(self.np_random.integers(2**31)), self.num_envs)
+            for index, given in enumerate(seeds):
+                if given is not None:
+                    fresh[index] = generators(given, 1)[0]
+                elif self._random is not None:
+                    fresh[index] = self._random[index]
             # The seats are turned on by one before the first game: then they are 0, 1, 2 and so on.
             seats = np.arange(self.num_envs) - 1 if self._seating == ALTERNATE else np.full(self.num_envs, self._seat)
             if self._random is None:
@@ -211,6 +219,16 @@ class VectorEnv(GymnasiumVectorEnv[NDArray[np.float32], NDArray[np.int64], NDArr
     def _show(self) -> None:
         if self.render_mode == "human":
             self.render()
+
+    def _seeds(self, seed: int | Sequence[int | None] | None) -> Sequence[int | None]:
+        """The seed of each game, if they were given one by one."""
+        if not isinstance(seed, Sequence):
+            return []
+        if isinstance(seed, str) or len(seed) != self.num_envs:
+            raise BadOption(f"seed must be a whole number, or a list of {self.num_envs}, one for each game")
+        if any(each is not None and (not isinstance(each, int | np.integer) or each < 0) for each in seed):
+            raise BadOption("each seed must be a whole number from 0 on, or None")
+        return [None if each is None else int(each) for each in seed]
 
     def _wanted(self, options: dict[str, Any] | None) -> NDArray[np.bool_]:
         """bool [num_envs]: True for the games that a reset with these options begins."""
