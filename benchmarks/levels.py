@@ -91,7 +91,7 @@ def main(
         | {agent: second[agent] for agent in ("random", *references)},
     }
     known = json.loads(FILE.read_text()) if FILE.is_file() else {}
-    known[pack.file.name] = entry
+    known[pack.file.name] = entry | {key: value for key, value in known.get(pack.file.name, {}).items() if key == "c"}
     lines = ",\n".join(
         f"  {json.dumps(name)}: {{\n"
         + ",\n".join(f"    {json.dumps(key)}: {json.dumps(value)}" for key, value in known[name].items())

@@ -118,3 +118,12 @@ def test_equal_time():
 def test_people_have_none():
     with pytest.raises(BadAgent, match="not recorded"):
         identity("human", GAME)
+
+
+def test_a_player_that_comes_with_ludus_has_its_own_weight_of_the_policy():
+    hive, connect4 = make("hive"), make("connect4")
+    assert "c=0.8" in identify("zero", hive).text
+    assert "c=2.0" in identify("zero:c=2", hive).text
+    assert "c=1.5" in identify("zero", connect4).text
+    assert identify("zero:c=0.8", hive).text == identify("zero", hive).text
+    assert make_agent("zero:threads=1", connect4).c == 1.5

@@ -5,7 +5,7 @@ zero:level=2         the same, weaker: levels from 1 (a beginner) to 8 (full str
 zero:FILE.player     a packed player (ludus pack)
 zero:RUN             the latest checkpoint of a run, 400 simulations a move
 zero:RUN@40          checkpoint 40          zero:RUN:800   zero:RUN:2s   simulations or seconds a move
-c=1.5                weight of the network's policy: more follows it further
+c=1.5                weight of the network's policy: more follows it further; 0.8 for the Hive player of Ludus
 fpu=0.2              how much worse than its parent a move without visits is taken to be: less tries more moves
 transpositions=yes   positions that are reached in two ways share their statistics
 temperature=0.5      draws the move in proportion to (visits and prior) ** (1 / temperature); 0 plays the best move
@@ -39,6 +39,8 @@ if TYPE_CHECKING:
 
 
 BUDGET = Budget(simulations=400)
+BATCH = 8
+"""Positions that keep one thread busy (the chunk of `search.spread`)."""
 MOST_WAITING = 512
 """Positions that may wait for a network that takes batches of any size."""
 GROWTH = 16
@@ -59,7 +61,7 @@ class ZeroAgent(SearchAgent):
         c: float = 1.5,
         memory: int = 1 << 28,
         reuse: bool = True,
-        batch: int = MOST_WAITING,
+        batch: int = BATCH,
         temperature: float = 0.0,
         fpu: float = 0.2,
         transpositions: bool = False,
@@ -153,6 +155,7 @@ def make(spec: Spec, game: Game, seed: int) -> ZeroAgent:
         strength = level_named(spec, game, level)
         budget, options["temperature"] = Budget(simulations=strength.simulations), strength.temperature
     evaluator = load_evaluator(spec, game, options.pop("engine", "auto"))
+    options.setdefault("c", usual_c(spec, game))
     threads = (options.pop("threads", 0) or usual_threads()) if game.parallel else 1
     spread = evaluator.spread(threads)
     # As few as keep every thread busy: a search chooses better if it does not have to guess what it waits for.
@@ -166,6 +169,14 @@ def level_named(spec: Spec, game: Game, level: int) -> Level:
     from ludus.runs.players import find_player
 
     return levels_of(find_player(player_named(spec), game).file)[level - 1]
+
+
+def usual_c(spec: Spec, game: Game) -> float:
+    """The weight of the policy for the player that an agent's name gives, where the name gives none."""
+    from ludus.runs.levels import policy_weight_of
+    from ludus.runs.players import find_player
+
+    return policy_weight_of(find_player(player_named(spec), game).file)
 
 
 def default_opponent(game: Game) -> str:

@@ -2,7 +2,8 @@
 
 `python -m benchmarks.levels` writes `players/levels.json`, with an entry for each file of a player. An entry holds the
 levels, and the ratings of the levels and of other agents in one arena, for the weights with the digest that is given.
-Ratings of other weights are not shown.
+Ratings of other weights are not shown. `c` is the weight of the policy with which matches showed the player to be
+stronger than with the usual one.
 """
 
 from __future__ import annotations
@@ -47,6 +48,16 @@ USUAL = (
     FULL,
 )
 """The levels of a player for which none were measured."""
+
+
+USUAL_C = 1.5
+"""The weight of the policy in the search of a player for which no other one was found better."""
+
+
+def policy_weight_of(file: Path) -> float:
+    """The weight of the policy in a player's search, by the file of its weights."""
+    entry = _entry(file)
+    return USUAL_C if entry is None else entry.get("c", USUAL_C)
 
 
 def levels_of(file: Path) -> tuple[Level, ...]:
