@@ -22,7 +22,7 @@ import typer
 
 import ludus
 from ludus.agents.identity import identify
-from ludus.runs.levels import COUNT, FILE, FULL, Level, digest_of, levels_of
+from ludus.runs.levels import COUNT, FILE, FULL, USUAL_C, Level, digest_of, levels_of, policy_weight_of
 from ludus.runs.players import shipped_player
 
 GRID = 9
@@ -90,8 +90,10 @@ def main(
         "ratings": {name: second[agent] for name, agent in rated.items()}
         | {agent: second[agent] for agent in ("random", *references)},
     }
+    if (c := policy_weight_of(pack.file)) != USUAL_C:
+        entry["c"] = c
     known = json.loads(FILE.read_text()) if FILE.is_file() else {}
-    known[pack.file.name] = entry | {key: value for key, value in known.get(pack.file.name, {}).items() if key == "c"}
+    known[pack.file.name] = entry
     lines = ",\n".join(
         f"  {json.dumps(name)}: {{\n"
         + ",\n".join(f"    {json.dumps(key)}: {json.dumps(value)}" for key, value in known[name].items())

@@ -482,5 +482,8 @@ def test_each_game_of_a_vector_environment_may_have_its_own_seed():
     for wrong in ([1, 2], [1, 2, -3], [1, 2, 0.5], "abc"):
         with pytest.raises(BadOption, match="seed"):
             env.reset(seed=wrong)
-    first = begin([None, 7, None])
-    assert begin([None, 7, None])[1] == first[1]
+    goes_on, again, _ = begin([None, 5, 3])
+    assert goes_on != two  # its random numbers went on
+    assert again == two
+    turns = VectorEnv("connect4", 2, opponents="random", seat="alternate", **SMALL)
+    assert list(turns.reset(seed=[None, 7])[1]["player"]) == [0, 1]

@@ -127,3 +127,10 @@ def test_a_player_that_comes_with_ludus_has_its_own_weight_of_the_policy():
     assert "c=1.5" in identify("zero", connect4).text
     assert identify("zero:c=0.8", hive).text == identify("zero", hive).text
     assert make_agent("zero:threads=1", connect4).c == 1.5
+
+
+def test_as_many_positions_wait_for_a_network_as_keep_its_threads_busy():
+    game = make("tictactoe")
+    names = {"zero:threads=1": 8, "zero:threads=3": 24, "zero:threads=3:batch=5": 5, "zero:engine=torch": 512}
+    names["rollout"] = 512  # it plays games of a batch side by side
+    assert {name: make_agent(name, game).batch for name in names} == names

@@ -18,7 +18,6 @@ needs_interpreter = pytest.mark.skipif(not INTERPRETED, reason="run by test_the_
 
 
 @pytest.mark.skipif(INTERPRETED, reason="runs the others")
-@pytest.mark.skipif(torch.cuda.is_available(), reason="test_graph_forest.py runs the kernels themselves")
 @pytest.mark.skipif(importlib.util.find_spec("triton") is None, reason="needs Triton")
 def test_the_kernels_in_the_interpreter():
     command = [sys.executable, "-m", "pytest", "-q", "-n", "0", "-p", "no:cacheprovider", __file__]

@@ -24,7 +24,7 @@ from ludus.agents.budget import Budget
 from ludus.agents.naming import COMMANDS, KINDS, Spec, parse
 from ludus.errors import BadAgent
 from ludus.machine import cpu_name
-from ludus.runs.levels import levels_of, policy_weight_of
+from ludus.runs.levels import levels_of
 
 if TYPE_CHECKING:
     from ludus.game import Game
@@ -77,8 +77,10 @@ def identify(name: str, game: Game) -> Identity:
             facts["checkpoint"] = checkpoint
         if options.get("level"):
             facts["strength"] = tuple(levels_of(player.file)[options["level"] - 1])
-        if spec.kind == "zero" and "c" not in spec.options:
-            options["c"] = defaults["c"] = policy_weight_of(player.file)
+        own = getattr(_module(spec.kind), "defaults_for", None)
+        if own is not None:
+            defaults |= own(player)
+            options |= {key: defaults[key] for key in own(player) if key not in spec.options}
         words = [player.name] if player.name else []
         short = [player.label] if player.name else []
     elif spec.kind == "sb3":

@@ -14,7 +14,7 @@ import numpy as np
 
 from ludus.agents.agent import Choice, player_asked
 from ludus.agents.naming import yes_or_no
-from ludus.agents.zero import load_network
+from ludus.agents.zero import player_of
 from ludus.rules import EVERYONE
 from ludus.search.batch import make_buffer
 
@@ -98,5 +98,5 @@ def make(spec: Spec, game: Game, seed: int) -> PolicyAgent:
 
     spec.refuse_budget()
     options = spec.read_options(OPTIONS)
-    evaluator = make_evaluator(game, load_network(spec, game), options.pop("engine", "auto"))
+    evaluator = make_evaluator(game, player_of(spec, game).load()[0], options.pop("engine", "auto"))
     return PolicyAgent(game, evaluator, spec.text, seed, **options)

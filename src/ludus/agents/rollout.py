@@ -12,7 +12,7 @@ import numpy as np
 
 from ludus.agents.budget import Budget
 from ludus.agents.zero import SEARCH_OPTIONS as OPTIONS
-from ludus.agents.zero import ZeroAgent, load_evaluator
+from ludus.agents.zero import ZeroAgent, evaluator_of, player_of
 from ludus.native import below, kernel, uniform
 from ludus.rng import generators
 from ludus.rules import outcome, to_move
@@ -115,7 +115,7 @@ class RolloutAgent(ZeroAgent):
 
 def make(spec: Spec, game: Game, seed: int) -> RolloutAgent:
     options = spec.read_options(OPTIONS)
-    evaluator = RolloutEvaluator(game, load_evaluator(spec, game, options.pop("engine", "auto")), seed)
+    evaluator = RolloutEvaluator(game, evaluator_of(player_of(spec, game), game, options.pop("engine", "auto")), seed)
     agent = RolloutAgent(game, evaluator, spec.text, spec.budget or BUDGET, seed, **options)
     evaluator.poll = agent.poll
     return agent

@@ -5,14 +5,16 @@ zero:level=2         the same, weaker: levels from 1 (a beginner) to 8 (full str
 zero:FILE.player     a packed player (ludus pack)
 zero:RUN             the latest checkpoint of a run, 400 simulations a move
 zero:RUN@40          checkpoint 40          zero:RUN:800   zero:RUN:2s   simulations or seconds a move
-c=1.5                weight of the network's policy: more follows it further; 0.8 for the Hive player of Ludus
+c=1.5                weight of the network's policy: more follows it further. A player that comes with Ludus has its
+                     own default if matches showed that another weight suits it
 fpu=0.2              how much worse than its parent a move without visits is taken to be: less tries more moves
 transpositions=yes   positions that are reached in two ways share their statistics
 temperature=0.5      draws the move in proportion to (visits and prior) ** (1 / temperature); 0 plays the best move
 threads=2            threads that evaluate positions. By default one for each core; 1 in the games of a match or an
                      arena, where the other cores play other games
 batch=8              the most positions that wait for the network at once; a search begins with one. By default 8 for
-                     each thread, 512 on a GPU; with the same number, the moves do not depend on the threads
+                     each thread, and 512 on a GPU or with engine=torch. With the same number, the moves do not depend
+                     on the threads
 engine=onnx          the engine that runs the network: cuda, int8, onnx (float32), torch; auto takes the fastest
 memory=256MB  reuse=no   as for uct
 
@@ -34,15 +36,13 @@ from ludus.machine import usual_threads
 if TYPE_CHECKING:
     from ludus.agents.naming import Spec
     from ludus.game import Game
-    from ludus.runs.levels import Level
+    from ludus.runs.players import Player
     from ludus.search.forest import Evaluator, Forest
 
 
 BUDGET = Budget(simulations=400)
-BATCH = 8
-"""Positions that keep one thread busy (the chunk of `search.spread`)."""
 MOST_WAITING = 512
-"""Positions that may wait for a network that takes batches of any size."""
+"""Positions that may wait for an evaluator that does not cut batches into chunks."""
 GROWTH = 16
 """One position in this many simulations may wait for the network: more would be chosen before their siblings are
 known."""
@@ -61,7 +61,7 @@ class ZeroAgent(SearchAgent):
         c: float = 1.5,
         memory: int = 1 << 28,
         reuse: bool = True,
-        batch: int = BATCH,
+        batch: int | None = None,
         temperature: float = 0.0,
         fpu: float = 0.2,
         transpositions: bool = False,
@@ -69,7 +69,8 @@ class ZeroAgent(SearchAgent):
         super().__init__(game, name, budget or BUDGET, seed, reuse)
         self.temperature = temperature
         self.fpu, self.transpositions = fpu, transpositions
-        self.evaluator, self.c, self.memory, self.batch = evaluator, c, memory, batch
+        self.evaluator, self.c, self.memory = evaluator, c, memory
+        self.batch = usual_batch(evaluator) if batch is None else batch
 
     def make_forest(self, nodes: int | None) -> Forest:
         from ludus.search.forest import Forest
@@ -87,18 +88,37 @@ class ZeroAgent(SearchAgent):
         )
 
 
-def load_network(spec: Spec, game: Game) -> Any:
-    """The network of the player that an agent's name gives (see runs/players.py)."""
+def usual_batch(evaluator: Evaluator) -> int:
+    """The most positions that wait for an evaluator: as few as keep all its threads busy.
+
+    With more, a search would have to choose without knowing what it waits for.
+    """
+    from ludus.search.spread import Spread
+
+    if not isinstance(evaluator, Spread):
+        return MOST_WAITING
+    return min(MOST_WAITING, (1 + evaluator.helpers) * evaluator.chunk)
+
+
+def player_of(spec: Spec, game: Game) -> Player:
+    """The player that an agent's name gives (see runs/players.py)."""
     from ludus.runs.players import find_player
 
-    return find_player(player_named(spec), game).load()[0]
+    return find_player(player_named(spec), game)
 
 
-def load_evaluator(spec: Spec, game: Game, engine: str) -> Any:
-    """The evaluator of a search by the player that an agent's name gives."""
+def evaluator_of(player: Player, game: Game, engine: str) -> Any:
+    """The evaluator of a search by a player."""
     from ludus.nets.calibrating import make_playing_evaluator
 
-    return make_playing_evaluator(game, load_network(spec, game), engine)
+    return make_playing_evaluator(game, player.load()[0], engine)
+
+
+def defaults_for(player: Player) -> dict[str, Any]:
+    """The defaults of options that depend on the player."""
+    from ludus.runs.levels import policy_weight_of
+
+    return {"c": policy_weight_of(player.file)}
 
 
 def player_named(spec: Spec) -> str | None:
@@ -146,37 +166,20 @@ OPTIONS = {
 
 
 def make(spec: Spec, game: Game, seed: int) -> ZeroAgent:
-    options = spec.read_options(OPTIONS)
+    from ludus.runs.levels import levels_of
+
+    player = player_of(spec, game)
+    options = defaults_for(player) | spec.read_options(OPTIONS)
     budget = spec.budget
     level = options.pop("level", None)
     if level is not None:
         if budget is not None or "temperature" in options:
             raise BadAgent(f"{spec.text}: give a level, or a budget and a temperature, not both")
-        strength = level_named(spec, game, level)
+        strength = levels_of(player.file)[level - 1]
         budget, options["temperature"] = Budget(simulations=strength.simulations), strength.temperature
-    evaluator = load_evaluator(spec, game, options.pop("engine", "auto"))
-    options.setdefault("c", usual_c(spec, game))
+    evaluator = evaluator_of(player, game, options.pop("engine", "auto"))
     threads = (options.pop("threads", 0) or usual_threads()) if game.parallel else 1
-    spread = evaluator.spread(threads)
-    # As few as keep every thread busy: a search chooses better if it does not have to guess what it waits for.
-    options.setdefault("batch", min(MOST_WAITING, threads * spread.chunk))
-    return ZeroAgent(game, spread, spec.text, budget, seed, **options)
-
-
-def level_named(spec: Spec, game: Game, level: int) -> Level:
-    """The simulations and the temperature of a level of the player that an agent's name gives."""
-    from ludus.runs.levels import levels_of
-    from ludus.runs.players import find_player
-
-    return levels_of(find_player(player_named(spec), game).file)[level - 1]
-
-
-def usual_c(spec: Spec, game: Game) -> float:
-    """The weight of the policy for the player that an agent's name gives, where the name gives none."""
-    from ludus.runs.levels import policy_weight_of
-    from ludus.runs.players import find_player
-
-    return policy_weight_of(find_player(player_named(spec), game).file)
+    return ZeroAgent(game, evaluator.spread(threads), spec.text, budget, seed, **options)
 
 
 def default_opponent(game: Game) -> str:

@@ -132,13 +132,14 @@ class VectorEnv(GymnasiumVectorEnv[NDArray[np.float32], NDArray[np.int64], NDArr
             for index, given in enumerate(seeds):
                 if given is not None:
                     fresh[index] = generators(given, 1)[0]
-                elif self._random is not None:
-                    fresh[index] = self._random[index]
+            anew = wanted
+            if seeds and self._random is not None:
+                anew = wanted & np.array([given is not None for given in seeds])
             # The seats are turned on by one before the first game: then they are 0, 1, 2 and so on.
             seats = np.arange(self.num_envs) - 1 if self._seating == ALTERNATE else np.full(self.num_envs, self._seat)
             if self._random is None:
                 self._random = fresh
-            self._random[wanted], self._seats[wanted] = fresh[wanted], seats[wanted]
+            self._random[anew], self._seats[anew] = fresh[anew], seats[anew]
         observations = np.zeros(self._final.shape, np.float32)
         began = begin_games(
             *self._games(), self._seating, BEGINNINGS, wanted, observations, self._masks, self._ended, *self._scratch

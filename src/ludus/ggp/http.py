@@ -30,6 +30,8 @@ MISSING_SECONDS = 1.0
 """Seconds in which the end of a message must arrive whose length was too small."""
 MOST_CONNECTIONS = 64
 """Connections that are served at once; further ones are closed."""
+CONTINUATION = bytes(range(0x80, 0xC0))
+"""The bytes of UTF-8 that continue a character."""
 END_OF_HEAD = re.compile(rb"\r?\n\r?\n")
 """The empty line after a head. Some peers end lines with LF alone, or not all of them in the same way."""
 WAITING = 64
@@ -218,7 +220,7 @@ class _Reader:
         # A manager that counted characters: in UTF-8 some have several bytes, so the end of the message is missing.
         self.until = min(self.until, time.monotonic() + MISSING_SECONDS)
         with contextlib.suppress(TimeoutError):
-            while sum(byte & 0xC0 != 0x80 for byte in self.content) < length and self.more():
+            while len(self.content.translate(None, CONTINUATION)) < length and self.more():
                 pass
         return bytes(self.content)
 

@@ -87,30 +87,34 @@ def warm_up(send: Send, learn: bool, idle: threading.Event) -> None:
 
     Kinds of games beyond the first are left for times at which `idle` is set.
     """
-    for number, kind in enumerate(KINDS):
-        if number == FIRST_KINDS:
+    at_once = threading.Event()
+    at_once.set()
+    for kinds, when in ((KINDS[:FIRST_KINDS], at_once), (KINDS[FIRST_KINDS:], idle)):
+        warm_up_searches(kinds, when)
+        if when is at_once:
             send(["warm"])
-            if learn:
-                warm_up_learning(KINDS[:FIRST_KINDS], None)
-        if number >= FIRST_KINDS:
-            idle.wait()
+        if learn:
+            warm_up_learning(kinds, when)
+
+
+def warm_up_searches(kinds: Iterable[tuple[int, bool]], when: threading.Event) -> None:
+    """Compile, or load, what searches need for these kinds of games; each only while `when` is set."""
+    for kind in kinds:
+        when.wait()
         for reasoner in (False, True):
             game = game_of_kind(*kind, reasoner)
             make_agent("uct", game).new_game(0)
             line = Line(game)
             for player in range(game.players):
                 line.moves(player)
-    if learn:
-        warm_up_learning(KINDS[FIRST_KINDS:], idle)
 
 
-def warm_up_learning(kinds: Iterable[tuple[int, bool]], idle: threading.Event | None) -> None:
-    """Compile, or load, what learning needs for these kinds of games; each only while `idle`, if given, is set."""
+def warm_up_learning(kinds: Iterable[tuple[int, bool]], when: threading.Event) -> None:
+    """Compile, or load, what learning needs for these kinds of games; each only while `when` is set."""
     from ludus.protocols import ggp_learning  # loads PyTorch
 
     for kind in kinds:
-        if idle is not None:
-            idle.wait()
+        when.wait()
         ggp_learning.warm_up(game_of_kind(*kind))
 
 
