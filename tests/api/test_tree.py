@@ -12,6 +12,7 @@ from ludus.agents.search import SearchAgent
 from ludus.api.tree import StaleTree
 from ludus.errors import BadAgent
 from ludus.native import kernel
+from ludus.python_games import PythonGame
 from ludus.rules import EVERYONE
 from ludus.search.forest import Forest
 from ludus.search.gumbel import gumbel
@@ -301,3 +302,43 @@ def test_a_node_of_a_tree_with_a_million_nodes_opens_at_once():
         times.append(time.perf_counter() - began)
     assert len(times) > 5
     assert sorted(times)[len(times) // 2] < 0.01
+
+
+class Ring(PythonGame):
+    """A walk around a ring. The game is a draw when a place is reached for the third time, and its key is the place."""
+
+    name, title = "ring", "Ring"
+
+    def setup(self):
+        self.actions = self.most_legal = 2
+        self.longest = 11
+
+    def initial(self, seed):
+        return (0,)
+
+    def mover(self, board):
+        return len(board) % 2
+
+    def legal_actions(self, board, player):
+        return (0, 1)
+
+    def after(self, board, action):
+        return (*board, (board[-1] + 2 * action - 1) % 5)
+
+    def result(self, board):
+        return (0.0, 0.0) if board.count(board[-1]) == 3 else None
+
+    def key(self, board):
+        return board[-1], len(board) % 2
+
+
+def test_with_transpositions_a_path_ends_where_its_own_history_ends_the_game():
+    agent = make_agent("uct:300:transpositions=yes", Ring())
+    choice = agent.choose(agent.game.start())
+    tree = ludus.Tree(agent)
+    node, plies = tree.root, 0
+    while node.children:  # a longest path: by moves to places that were seen least
+        node = max(node.children.values(), key=lambda child: (not child.position.is_over, child.visits))
+        plies += 1
+    assert 0 < plies <= 10
+    assert len(choice.line) <= 10

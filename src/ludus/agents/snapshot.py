@@ -120,12 +120,18 @@ class Snapshot:
 
     @cached_property
     def line(self) -> list[str]:
-        """The principal variation in notation; empty where everyone moves at once."""
+        """The principal variation in notation; empty where everyone moves at once.
+
+        It stops where the game is over. With transpositions, a path in the tree can go on: positions with different
+        histories share a node, and a repetition may end the game in one of them only.
+        """
         moves, position = [], self.position
         for move in self.principal:
             if isinstance(move, str):
                 moves.append(move)
             else:
+                if position.is_over:
+                    break
                 moves.append(position.notation(move))
                 position = position.play(move)
         return moves

@@ -269,14 +269,17 @@ class _Reader:
     def content(self) -> _Content:
         record = self.record
         players = range(self.forest.game.players)
+        # With transpositions, positions with different histories share a node. A repetition may end the game in this
+        # one and not in the one that the node was made for, which has edges.
+        goes_on = record["first"] >= 0 and not self.node.position.is_over
         return _Content(
             int(record["visits"]),
             int(record["mover"]),
             bool(record["solved"]),
             int(record["length"]),
             tuple(self.value(self.node.index, player, self.forest.game.players - 1) for player in players),
-            tuple(self.edges()),
-            tuple(self.joints()),
+            tuple(self.edges()) if goes_on else (),
+            tuple(self.joints()) if goes_on else (),
         )
 
     # --- edges --------------------------------------------------------------------------------------------------------
