@@ -11,7 +11,7 @@ from numba.core.errors import NumbaError
 
 import ludus
 from ludus.cli import main
-from ludus.errors import UnknownGame, describe_compile_error
+from ludus.errors import BrokenGame, UnknownGame, describe_compile_error
 from ludus.templates import new_game
 from ludus.testing import BrokenPromise, Checking, FirstVerdict, check_game
 from ludus.testing.lockstep import Lockstep
@@ -323,6 +323,19 @@ def test_declarations_are_checked_before_anything_is_compiled(tmp_path, what, mo
     assert expected in complaint(str(file))
 
 
+@pytest.mark.parametrize(
+    ("before", "after", "message"),
+    [
+        ('    name = "minimal"\n', "", "Minimal: the class must set name to a text"),
+        ("size: int = 3", "size: int", "option size of Rules must have a default that is a whole number, a number, a"),
+        ("size: int = 3", "size: list = [3]", "option size of Rules must have a default that is a whole number"),
+    ],
+)
+def test_a_game_that_cannot_be_made_says_what_is_missing(tmp_path, before, after, message):
+    with pytest.raises(BrokenGame, match=message):
+        ludus.make(minimal(tmp_path, (before, after)))
+
+
 def test_rules_that_numba_cannot_compile():
     told = complaint(str(TOYS / "uncompilable.py"))
     assert told.startswith(
@@ -371,6 +384,14 @@ def test_a_field_that_a_state_does_not_have_is_told_with_its_line(tmp_path):
     )
     line = next(n for n, text in enumerate(file.read_text().splitlines(), 1) if "cels" in text)
     assert f"mistyped.py, line {line}: Numba cannot compile this: there is no field 'cels'" in complaint(str(file))
+
+
+def test_what_a_state_cannot_do_in_machine_code_is_told_with_its_line(tmp_path):
+    file = new_game(tmp_path / "copied.py", "grid")
+    text = file.read_text().replace("LEAN = True", "").replace("return state.turn", "return state.copy().turn")
+    file.write_text(text)
+    line = next(n for n, text in enumerate(text.splitlines(), 1) if "state.copy" in text)
+    assert f"copied.py, line {line}: Numba cannot compile this: there is no field 'copy'" in complaint(str(file))
 
 
 def test_an_outcome_that_returns_nothing_is_told(tmp_path):

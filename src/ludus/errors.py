@@ -77,6 +77,10 @@ class DamagedRun(LudusWarning):
     """A file of a run is damaged or missing, and the run goes on without it."""
 
 
+class FiguresLost(LudusWarning):
+    """The figures of a training can no longer be logged to another program, and the training goes on."""
+
+
 class NothingKept(LudusWarning):
     """Machine code cannot be written to the cache."""
 

@@ -147,6 +147,8 @@ class Game:
             generic.register(cls.Rules, sys.modules[cls.Rules.__module__].__dict__)
 
     def __init__(self, /, **options: Any):
+        if not hasattr(self, "name"):
+            raise BrokenGame(f"{type(self).__name__}: the class must set name to a text")
         self._given = options
         self.rules: Any = self.make_rules(**options)
         self.compiled = False
@@ -164,6 +166,10 @@ class Game:
 
     def make_rules(self, **options: Any) -> Any:
         """The rules for a user's options; by default, the options are the fields of the rules."""
+        for field in getattr(self.Rules, "_fields", ()):
+            if type(self.options().get(field)) not in (bool, int, float, str):
+                kinds = "a default that is a whole number, a number, a text, True or False"
+                raise BrokenGame(f"{type(self).__name__}: option {field} of {self.Rules.__name__} must have {kinds}")
         return self.Rules(**convert_options(self.name, self.options(), options))
 
     @classmethod

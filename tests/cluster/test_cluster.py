@@ -15,6 +15,7 @@ from ludus.cluster.connection import connect
 from ludus.cluster.events import ActorLost, ClusterChanged
 from ludus.runs.config import Config, with_settings
 from ludus.runs.run import Run
+from ludus.stopping import Deadline
 from ludus.training import cluster_play, preflight
 from ludus.training.cluster_play import ClusterSelfPlay
 from ludus.training.events import IterationDone
@@ -37,8 +38,8 @@ class Nodes:
         self.cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, **LOCAL})
         self.nodes = {}
 
-    def add(self, name, cores=1):
-        self.nodes[name] = self.cluster.add_node(num_cpus=cores, **LOCAL)
+    def add(self, name, cores=1, gpus=0):
+        self.nodes[name] = self.cluster.add_node(num_cpus=cores, num_gpus=gpus, **LOCAL)
 
     def kill(self, name):
         """Kill all processes of a node, without a warning."""
@@ -138,6 +139,36 @@ def test_a_training_goes_on_while_nodes_die_and_join(nodes, tmp_path):
         sum(stored), 1e-4
     )
     assert all(line["simulations_per_second"] > 0 for line in log)
+
+
+def test_a_node_with_more_gpus_than_cores_plays_with_an_actor_for_each(nodes, tmp_path):
+    """The GPUs are only declared: Ray gives each actor one, PyTorch finds none there, and the CPU plays."""
+    nodes.kill("south")
+    nodes.add("cards", cores=1, gpus=2)
+    joined = Joined(nodes.connection, lockstep=False, emit=lambda event: None)
+    trainer = Trainer(new_run(tmp_path / "run"), joined.make_selfplay)
+    trainer.iterate()
+    selfplay = trainer.selfplay
+    fleet, collect, rows, seen = selfplay.fleet, selfplay.fleet.collect, {}, threading.Event()
+
+    def count(seconds):
+        results = collect(seconds)
+        for number, value in ((each.member.number, each.value) for each in results if not each.is_lost):
+            rows[number] = rows.get(number, 0) + len(value.played.rows)
+        if len(rows) == 3 and all(rows.values()):
+            seen.set()
+        return results
+
+    fleet.collect = count
+    limit = Deadline(LIMIT)
+    while not seen.is_set() and not limit.is_set():
+        trainer.iterate()
+    assert seen.is_set()
+    members = [member for member in fleet.members if member.slot.gpus]
+    visible = lambda actor: os.environ["CUDA_VISIBLE_DEVICES"]  # noqa: E731
+    given = [nodes.connection.ray.get(member.handle.__ray_call__.remote(visible)) for member in members]
+    trainer.close()
+    assert sorted(given) == ["0", "1"]
 
 
 def test_a_run_of_a_cluster_is_resumed_with_the_rows_that_were_waiting(nodes, tmp_path):

@@ -27,7 +27,9 @@ def test_a_node_with_gpus_has_one_actor_for_each(gpus, cpus, threads):
 
 
 def test_every_gpu_has_an_actor_even_if_cores_are_few():
-    assert sizes(place_selfplay([Node("a", "10.0.0.1", cpus=2, gpus=3)])) == [("a", index, 1, 1) for index in range(3)]
+    slots = place_selfplay([Node("a", "10.0.0.1", cpus=2, gpus=3)])
+    assert sizes(slots) == [("a", index, 1, 1) for index in range(3)]
+    assert 1.9 < sum(slot.cores for slot in slots) <= 2  # Ray would start none of those for which no core is left
 
 
 def test_the_cores_of_the_learner_are_left_to_it():
@@ -39,6 +41,7 @@ def test_the_cores_of_the_learner_are_left_to_it():
 def test_one_machine_with_four_gpus_has_four_actors_and_the_learner_shares_a_gpu_with_one():
     slots = place_selfplay([Node("a", "127.0.0.1", cpus=32, gpus=4, is_ours=True)], learner_threads=1)
     assert [(slot.threads, slot.gpus) for slot in slots] == [(8, 1), (8, 1), (8, 1), (7, 1)]
+    assert sum(slot.cores for slot in slots) == 31
 
 
 def test_a_node_that_joins_changes_nothing_on_the_others():

@@ -9,8 +9,9 @@ from ludus.cli import main
 from ludus.nets.engines import fastest_engine
 from ludus.runs.config import Config, with_settings
 from ludus.terminal.training import TrainingView
-from ludus.training.events import Resumed, TrainingFinished
+from ludus.training.events import Planned, Resumed, TrainingFinished
 from ludus.training.planning import settings_for
+from ludus.training.preflight import Measured
 
 
 @pytest.mark.parametrize(("last", "spent"), [(12, True), (13, False)])
@@ -23,6 +24,15 @@ def test_a_resumed_run_whose_budget_was_spent_before_says_so(capsys, last, spent
     assert "Going on from iteration 12: 1,000 rows, 0:19 of training\n" in shown
     assert ("This budget was spent before" in shown) is spent
     assert "Play against it: ludus play tictactoe --against zero:runs/one\n" in shown
+
+
+@pytest.mark.parametrize("idle", [0, 3])
+def test_a_machine_with_several_gpus_is_told_how_to_use_all(capsys, tmp_path, idle):
+    found = Measured(1000, 1e5, 1e5, 30.0, 1e4, "onnx", 256, 2, 1, "float32", 0, 0, 0.0, True, "", idle_gpus=idle)
+    with TrainingView() as view:
+        view(Planned(ludus.make("tictactoe"), Config(planned_rows=1000), found, tmp_path))
+    line = "One of 4 GPUs is used; --cluster auto plays on all of them\n"
+    assert (line in capsys.readouterr().out) is bool(idle)
 
 
 def shown_settings(capsys, *arguments):

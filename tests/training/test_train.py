@@ -9,7 +9,7 @@ import pytest
 import safetensors.numpy
 
 import ludus
-from ludus.errors import BadOption
+from ludus.errors import BadOption, FiguresLost
 from ludus.runs.config import Config, with_settings
 from ludus.runs.files import BadRun
 from ludus.runs.players import pack_player
@@ -29,7 +29,7 @@ from ludus.training.events import (
     TrainingStopped,
 )
 from ludus.training.planning import Budget, choose_without_measuring, mean_plies, plan, settings_for
-from ludus.training.tracking import track
+from ludus.training.tracking import TRACKERS, track
 from tests.training.small import QUICK
 
 
@@ -277,6 +277,24 @@ def test_the_same_figures_go_to_other_trackers(tmp_path, monkeypatch, name, log,
     settings = [call[-1].get("config") or call[1] for call in library.calls if call[0] in ("init", "log_params")]
     assert settings[0]["game"] == run.game.identity
     assert settings[0]["batch_size"] == run.config.batch_size
+
+
+def test_a_training_goes_on_when_a_tracker_fails(tmp_path, monkeypatch):
+    class Server:
+        def open(self, run):
+            self.asked = 0
+
+        def log(self, figures, iteration):
+            self.asked += 1
+            raise ConnectionError("nobody answers\nat this address")
+
+        close = None
+
+    monkeypatch.setitem(TRACKERS, "server", Server)
+    listener = track("server")
+    with pytest.warns(FiguresLost, match="^Server takes no figures any more: nobody answers; the training goes on$"):
+        run = ludus.train("tictactoe", steps=20, run=tmp_path / "run", settings=QUICK, on_event=listener)
+    assert len(run.log()) > listener.tracker.asked == 1
 
 
 def test_a_tracker_that_is_not_installed_says_so(monkeypatch):

@@ -119,7 +119,7 @@ class Fleet:
 
     def _start(self, slot: Slot) -> None:
         place = self.connection.on_node(slot.node)
-        options = {"num_cpus": slot.threads, "num_gpus": slot.gpus, "scheduling_strategy": place}
+        options = {"num_cpus": slot.cores, "num_gpus": slot.gpus, "scheduling_strategy": place}
         handle = self.actor.options(**options).remote(slot, self.next_number, *self.arguments)
         self.members.append(Member(self.next_number, slot, handle))
         self.next_number += 1

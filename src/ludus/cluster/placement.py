@@ -38,14 +38,16 @@ class Slot:
     """CPU threads of the actor."""
     gpus: int = 0
     """GPUs of the actor, 0 or 1."""
+    cores: float = 1
+    """CPU cores that the actor reserves: its threads, or less where a node has more GPUs than cores."""
 
 
 def place_selfplay(nodes: Sequence[Node], learner_threads: int = 1) -> list[Slot]:
     """The actors of free-running self-play.
 
-    A node with GPUs has one actor for each, which share its cores. A node without has one actor for every MOST_THREADS
-    cores. On the node of the learner, the cores that the learner uses are left out, but one core always plays. The
-    learner uses the first GPU of its node together with the actor of that GPU.
+    A node with GPUs has one actor for each, which share its cores, even if those are fewer. A node without has one
+    actor for every MOST_THREADS cores. On the node of the learner, the cores that the learner uses are left out, but
+    one core always plays. The learner uses the first GPU of its node together with the actor of that GPU.
     """
     return [slot for node in nodes for slot in _place_on(node, learner_threads)]
 
@@ -56,7 +58,12 @@ def _place_on(node: Node, learner_threads: int) -> list[Slot]:
         shares, gpus = _shares(max(cores, node.gpus), node.gpus), 1
     else:
         shares, gpus = _shares(cores, -(-cores // MOST_THREADS)), 0
-    return [Slot(node.id, node.address, index, threads, gpus) for index, threads in enumerate(shares)]
+    fewer = len(shares) > node.cpus  # than GPUs; Ray starts no actor before the cores that it reserves are free
+    part = node.cpus * 1000 // max(1, len(shares)) / 1000
+    return [
+        Slot(node.id, node.address, index, threads, gpus, part if fewer else threads)
+        for index, threads in enumerate(shares)
+    ]
 
 
 def place_single_threads(nodes: Sequence[Node]) -> list[Slot]:

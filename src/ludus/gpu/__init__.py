@@ -21,3 +21,10 @@ def is_usable() -> bool:
     import torch
 
     return torch.cuda.is_available()
+
+
+def count() -> int:
+    """The number of NVIDIA GPUs of this machine that PyTorch can use."""
+    import torch
+
+    return torch.cuda.device_count()

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from numba import types
-from numba.core.errors import NumbaError
 from numba.extending import lower_builtin, type_callable
 
 from ludus import rules
@@ -74,8 +73,8 @@ def _is_lean(first: RulesType, name: str, others: tuple[Any, ...]) -> bool:
         if allocates(compile_for(with_runtime, arguments)):
             return False
         compile_for(without, arguments)
-    except NumbaError:
-        return False  # and what an author reads is not about the runtime
+    except Exception:
+        return False  # and what an author reads is not about the runtime, and names the line
     return True
 
 

@@ -24,7 +24,8 @@ def run_demo(minutes: float, folder: str | None) -> None:
     """Train a player, play two matches, show the curve of its rating, and say how to play against it."""
     game = make("connect4")
     where = folder or f"runs/demo-{time.strftime('%Y%m%d-%H%M%S')}"
-    print(f"Connect-4 from nothing: {minutes:g} minutes of playing against itself. Ctrl-C ends them sooner.\n")
+    length = f"{minutes:g} minute{'s' * (minutes != 1)}"
+    print(f"Connect-4 from nothing: {length} of playing against itself. Ctrl-C ends them sooner.\n")
     run = run_training(game, minutes=minutes, run=where, settings=SETTINGS)
     if not run.checkpoints():
         print("It was stopped before its first checkpoint: nothing to show yet.")

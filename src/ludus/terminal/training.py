@@ -216,6 +216,8 @@ def show_plan(event: Planned) -> None:
         f"self-play, {measured.learned:,.0f} rows/s learned; {counted(measured.workers, 'thread')} to play, "
         f"{measured.learner_threads} to learn{' in bfloat16' * (config.learner_precision == 'bfloat16')}{trees}"
     )
+    if measured.idle_gpus:
+        print(f"One of {measured.idle_gpus + 1} GPUs is used; --cluster auto plays on all of them")
     expected = clock(measured.seconds_per_row(config) * config.planned_rows)
     memory = measured.memory(config) >> 20
     print(

@@ -49,6 +49,7 @@ class Joined:
             evaluations=factor * measured.evaluations,
             simulations=factor * measured.simulations,
             at_once=not self.lockstep,
+            idle_gpus=0,
         )
 
     @property

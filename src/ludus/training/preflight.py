@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from ludus import gpu
 from ludus.errors import BadOption
 from ludus.machine import cpu_count, memory_size, peak_memory
 from ludus.nets.calibrating import usual_inputs
@@ -84,6 +85,8 @@ class Measured:
     """The reason why the trees are on the CPU although the network is on a GPU, else empty."""
     at_once: bool = False
     """True if games are played elsewhere while the learner works."""
+    idle_gpus: int = 0
+    """GPUs of this machine that the run does not use: one process uses one, and a cluster uses all."""
 
     def seconds_per_row(self, config: Config) -> float:
         """The time to play one row and to learn from it, in the mean over the whole run."""
@@ -186,6 +189,7 @@ def measure(
         row_bytes=rows.bytes / max(1, len(rows)),
         trees_on_gpu=forest.on_gpu,
         why_not_on_gpu=forest.why_not_on_gpu,
+        idle_gpus=gpu.count() - 1 if device == "cuda" else 0,
     )
 
 

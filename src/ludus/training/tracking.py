@@ -7,11 +7,12 @@
 from __future__ import annotations
 
 import dataclasses
+import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from ludus.errors import BadOption
+from ludus.errors import BadOption, FiguresLost
 from ludus.training.events import IterationDone, RunOpened, TrainingFinished, TrainingStopped
 
 if TYPE_CHECKING:
@@ -117,26 +118,41 @@ def settings_of(run: Run) -> dict[str, Any]:
 
 
 class Tracking:
-    """Hands the figures of each iteration to a tracker, as a listener of training events."""
+    """Hands the figures of each iteration to a tracker, as a listener of training events.
+
+    A tracker that cannot be opened ends the training before it begins. One that fails later is asked no more, because a
+    library that has lost its server may wait for minutes at each iteration.
+    """
 
     def __init__(self, tracker: Tracker) -> None:
         self.tracker = tracker
         self.folder: Path | None = None
         """The folder of the run, once it is open."""
+        self.failed = False
 
     def __call__(self, event: TrainingEvent) -> None:
         if isinstance(event, RunOpened):
             self.folder = event.run.folder
             self.tracker.open(event.run)
-        elif isinstance(event, IterationDone):
-            figures = {
-                name: float(value)
-                for name, value in event.report.line().items()
-                if isinstance(value, int | float) and name != "iteration"
-            }
-            self.tracker.log(figures, event.report.iteration)
-        elif isinstance(event, TrainingStopped | TrainingFinished):
+        elif isinstance(event, IterationDone | TrainingStopped | TrainingFinished) and not self.failed:
+            try:
+                self._tell(event)
+            except Exception as error:
+                self.failed = True
+                reason = (str(error).strip() or type(error).__name__).splitlines()[0]
+                lost = f"{type(self.tracker).__name__} takes no figures any more: {reason}; the training goes on"
+                warnings.warn(lost, FiguresLost, stacklevel=2)
+
+    def _tell(self, event: TrainingEvent) -> None:
+        if not isinstance(event, IterationDone):
             self.tracker.close()
+            return
+        figures = {
+            name: float(value)
+            for name, value in event.report.line().items()
+            if isinstance(value, int | float) and name != "iteration"
+        }
+        self.tracker.log(figures, event.report.iteration)
 
 
 def track(name: str) -> Tracking:
