@@ -64,7 +64,7 @@ class CheckView:
         self.waiting.start()
         if self.console.is_terminal:
             self.status = self.opened.enter_context(self.console.status(self.text))
-            self.opened.enter_context(compiling_into(self._show_compiling))
+        self.opened.enter_context(compiling_into(self._show_compiling))
         return self
 
     def __exit__(self, *failure: object) -> None:
