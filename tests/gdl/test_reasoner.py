@@ -107,7 +107,8 @@ SHOTS = f"""(role r) (init (at 6 6)) (init (at 8 5)) (init (hole 2 2)) {" ".join
     (<= (ray ?d ?x ?y ?z ?w) (way ?d ?x ?y ?z ?w))
     (<= (ray ?d ?x ?y ?z ?w) (way ?d ?x ?y ?u ?v) (free ?u ?v) (ray ?d ?u ?v ?z ?w))
     (<= (line ?a ?b ?c ?d) (ray ?way ?a ?b ?c ?d)) (<= (line ?a ?b ?c ?d) (ray ?way ?c ?d ?a ?b))
-    (<= (legal r (go ?a ?b ?x ?y ?c ?d)) (true (at ?a ?b)) (line ?a ?b ?x ?y) (free ?x ?y) (line ?x ?y ?c ?d) (free ?c ?d))
+    (<= (legal r (go ?a ?b ?x ?y ?c ?d)) (true (at ?a ?b)) (line ?a ?b ?x ?y) (free ?x ?y) (line ?x ?y ?c ?d)
+        (free ?c ?d))
     (<= (legal r wait) (index 1)) (<= (next (at ?x ?y)) (does r (go ?a ?b ?x ?y ?c ?d)))
     (<= (next (at ?x ?y)) (true (at ?x ?y)) (not (left ?x ?y))) (<= (left ?a ?b) (does r (go ?a ?b ?x ?y ?c ?d)))
     (<= (next (shot ?c ?d)) (does r (go ?a ?b ?x ?y ?c ?d))) (<= (next (shot ?x ?y)) (true (shot ?x ?y)))
@@ -129,3 +130,14 @@ def test_plans_made_with_a_bad_guess_are_replaced_by_others():
     bad._try_other_plans()
     assert bad._play()[1] < cost / 2
     assert bad.legal(bad.initial, "r") == legal
+
+
+def test_a_role_may_have_tens_of_thousands_of_moves_in_one_position():
+    letters = "abcdefghijklmnopqrstuvwxyz"
+    text = f"""(role r) {" ".join(f"(letter {letter})" for letter in letters)} (init start)
+        (<= (legal r (orders ?a ?b ?c)) (letter ?a) (letter ?b) (letter ?c))
+        (<= (next (given ?a ?b ?c)) (does r (orders ?a ?b ?c))) (<= terminal (true (given ?a ?b ?c))) (goal r 100)"""
+    game = ReasonedGame(read_description(text))
+    position = game.start()
+    assert len(position.actions) == 26**3
+    assert position.play("(orders z y x)").values == (1.0,)

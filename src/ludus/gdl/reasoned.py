@@ -21,7 +21,7 @@ from ludus.rules import EVERYONE
 from ludus.sources import Source
 
 MAX_ROLES = 250
-MOST_LEGAL = 1 << 14
+MOST_LEGAL = 1 << 17
 """Most legal moves that a role may have in one position."""
 REMEMBERED_TERMS = 4_000_000
 """Facts and moves in all positions that are remembered, about."""

@@ -74,7 +74,7 @@ class Reasoner:
         self._compile(samples)
         self._try_other_plans()
 
-    def _compile(self, samples: list[tuple[Term, ...]]) -> None:
+    def _compile(self, samples: Iterable[Iterable[Term]]) -> None:
         """Generate the code for all questions, with plans for states like these."""
         self.planner.samples = [list(facts) for facts in samples]
         self.planner.forget()
