@@ -17,8 +17,9 @@ from ludus.errors import BadOption, BadPosition, ChangedRules, IllegalMove, Unkn
 from ludus.gdl import game as gdl_game
 from ludus.gdl.described import GAMES
 from ludus.gdl.game import SlowGame, game_of
-from ludus.gdl.grounding import CannotGround
+from ludus.gdl.grounding import CannotGround, ground
 from ludus.gdl.language import read_description
+from ludus.gdl.limits import LIMITS
 from ludus.gdl.reasoned import ReasonedGame
 from ludus.gdl.sheets import names
 from ludus.registry import remake, runs_code
@@ -170,6 +171,15 @@ def test_a_hopeless_grounding_ends_when_its_rules_are_too_large_and_not_when_the
     monkeypatch.setattr("ludus.gdl.grounding.LONG_RULE", 10)  # splitting makes this one small
     with pytest.raises(CannotGround, match="the ground rules are too large: more than 1 MiB"):  # of some 70 GiB
         game_of(read_description(rules, "far.kif"), reasoner=False)
+
+
+def test_a_grounding_that_uses_up_its_cpu_time_ends_before_the_time_of_waiting_is_up(monkeypatch):
+    text = """(role r) (init (stack nil)) (legal r pop) (item a) (item b) (<= (legal r (push ?x)) (item ?x))
+        (<= (next (stack (cons ?x ?s))) (true (stack ?s)) (does r (push ?x)))
+        (goal r 0) (<= terminal (true (stack pop)))"""
+    monkeypatch.setattr(LIMITS, "grounding_cpu_seconds", 1.0)
+    with pytest.raises(CannotGround, match="longer than 1 s of CPU time"):
+        ground(read_description(text))
 
 
 def test_a_relation_that_is_derived_for_what_is_asked_only_has_the_whole_time_for_grounding(monkeypatch):

@@ -97,3 +97,47 @@ def test_positions_of_the_reasoner_are_read_again():
     assert bare.moves == position.moves
     assert ludus.from_json(position.json).text == position.text
     assert show(("cell", "2", "2", "x")) in str(position)
+
+
+SHOTS = f"""(role r) (init (at 6 6)) (init (at 8 5)) (init (hole 2 2)) {" ".join(f"(index {i})" for i in range(1, 13))}
+    {" ".join(f"(succ {i} {i + 1})" for i in range(1, 12))} (<= (cell ?x ?y) (index ?x) (index ?y))
+    (<= (free ?x ?y) (cell ?x ?y) (not (true (at ?x ?y))) (not (true (hole ?x ?y))) (not (true (shot ?x ?y))))
+    (<= (way row ?x ?y ?z ?y) (succ ?x ?z) (index ?y)) (<= (way column ?x ?y ?x ?z) (succ ?y ?z) (index ?x))
+    (<= (way up ?x ?y ?z ?w) (succ ?x ?z) (succ ?y ?w)) (<= (way down ?x ?y ?z ?w) (succ ?x ?z) (succ ?w ?y))
+    (<= (ray ?d ?x ?y ?z ?w) (way ?d ?x ?y ?z ?w))
+    (<= (ray ?d ?x ?y ?z ?w) (way ?d ?x ?y ?u ?v) (free ?u ?v) (ray ?d ?u ?v ?z ?w))
+    (<= (line ?a ?b ?c ?d) (ray ?way ?a ?b ?c ?d)) (<= (line ?a ?b ?c ?d) (ray ?way ?c ?d ?a ?b))
+    (<= (legal r (go ?a ?b ?x ?y ?c ?d)) (true (at ?a ?b)) (line ?a ?b ?x ?y) (free ?x ?y) (line ?x ?y ?c ?d)
+        (free ?c ?d))
+    (<= (legal r wait) (index 1)) (<= (next (at ?x ?y)) (does r (go ?a ?b ?x ?y ?c ?d)))
+    (<= (next (at ?x ?y)) (true (at ?x ?y)) (not (left ?x ?y))) (<= (left ?a ?b) (does r (go ?a ?b ?x ?y ?c ?d)))
+    (<= (next (shot ?c ?d)) (does r (go ?a ?b ?x ?y ?c ?d))) (<= (next (shot ?x ?y)) (true (shot ?x ?y)))
+    (<= (next (hole ?x ?y)) (true (hole ?x ?y))) (goal r 50) (<= terminal (not (index 1)))"""
+"""There are about 140 free cells, and 30 in a line with one."""
+
+
+def test_plans_made_with_a_bad_guess_are_replaced_by_others():
+    bad = Reasoner(read_description(SHOTS))
+    samples, legal = bad.planner.samples, bad.legal(bad.initial, "r")
+
+    def guess() -> None:
+        bad.planner.measured = {(("line", 4), "bbff"): 30.0, (("free", 2), "ff"): 2.0}
+        bad._compile(samples)
+
+    guess()
+    _, cost = bad._play()  # looks for all free cells, and tests each
+    guess()
+    bad._try_other_plans()
+    assert bad._play()[1] < cost / 2
+    assert bad.legal(bad.initial, "r") == legal
+
+
+def test_a_role_may_have_tens_of_thousands_of_moves_in_one_position():
+    letters = "abcdefghijklmnopqrstuvwxyz"
+    text = f"""(role r) {" ".join(f"(letter {letter})" for letter in letters)} (init start)
+        (<= (legal r (orders ?a ?b ?c)) (letter ?a) (letter ?b) (letter ?c))
+        (<= (next (given ?a ?b ?c)) (does r (orders ?a ?b ?c))) (<= terminal (true (given ?a ?b ?c))) (goal r 100)"""
+    game = ReasonedGame(read_description(text))
+    position = game.start()
+    assert len(position.actions) == 26**3
+    assert position.play("(orders z y x)").values == (1.0,)

@@ -24,7 +24,7 @@ from typing import Any
 
 import numpy as np
 
-from ludus.gdl.effects import AfterMove
+from ludus.gdl.effects import AfterMove, TooManyGates
 from ludus.gdl.modes import find_modes
 from ludus.gdl.network import AND, FALSE, TRUE, Network
 
@@ -32,6 +32,11 @@ MAX_INPUTS = 30_000
 """The most literals of a gate: its counter has 16 bits."""
 MAX_EFFECTS = 24
 """Moves change facts directly if they change at most this number on average."""
+GATES_FOR_EFFECTS, GATES_PER_MOVE = 50_000, 500
+"""Moves change facts directly if they reach at most this number of gates together, and this for each of them. Where all
+that follows depends on a move, as on a speed, a copy of the network for each move would be made."""
+MOST_TIMES = 4
+"""Of a network with this number of times more gates it is not tried."""
 MAX_GOAL_SHARE = 0.5
 """Goals are swept at the end of a game if they have more gates than this share of the others."""
 
@@ -210,17 +215,23 @@ class Maker:
     def _effects(
         self, place: dict[int, int], plain: dict[int, int], role: int, legal: list[int], mode: dict[int, bool]
     ) -> dict[int, list[tuple[int, int]]] | None:
-        """By input of the only role that chooses: its effects; None if they are many."""
+        """By input of the only role that chooses: its effects; None if they are many, or hard to find."""
         network = self.network
         inputs = range(self.input_starts[role], self.input_starts[role + 1])
+        possible = [i for i in inputs if legal[i] != FALSE]
+        most_gates = GATES_FOR_EFFECTS + GATES_PER_MOVE * len(possible)
+        if network.stretches[3] - network.stretches[2] > MOST_TIMES * most_gates:
+            return None
         no_move = place | {self.bases + i: FALSE for i in inputs}
         self._copy(no_move, plain, int(network.stretches[2]), int(network.stretches[3]))
-        after = AfterMove(self, no_move, plain, mode)
         found: dict[int, list[tuple[int, int]]] = {}
-        possible = [i for i in inputs if legal[i] != FALSE]
+        after = AfterMove(self, no_move, plain, mode, most_gates)
         left = MAX_EFFECTS * max(1, len(possible))
         for i in possible:
-            found[i] = after.move(self.bases + i)
+            try:
+                found[i] = after.move(self.bases + i)
+            except TooManyGates:
+                return None
             left -= len(found[i])
             if left < 0:
                 return None

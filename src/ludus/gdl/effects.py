@@ -12,6 +12,10 @@ if TYPE_CHECKING:
     from ludus.gdl.circuit import Maker
 
 
+class TooManyGates(Exception):
+    """Moves reach more gates than were allowed."""
+
+
 class AfterMove:
     """The facts after each move of the only role that chooses in a mode.
 
@@ -19,8 +23,11 @@ class AfterMove:
     have thousands of moves among its inputs, and a fact that some move was made may reach all others.
     """
 
-    def __init__(self, maker: Maker, no_move: dict[int, int], plain: dict[int, int], mode: dict[int, bool]):
-        self.maker, self.made = maker, -1
+    def __init__(
+        self, maker: Maker, no_move: dict[int, int], plain: dict[int, int], mode: dict[int, bool], most_gates: int
+    ):
+        """`most_gates`: TooManyGates is raised when all moves together have changed the inputs of more gates."""
+        self.maker, self.made, self.left = maker, -1, most_gates
         self.no_move, self.plain = no_move, plain
         self.offset = maker.bases + maker.input_starts[-1]
         self.inner: dict[int, Counter[int]] = {}
@@ -77,7 +84,11 @@ class AfterMove:
 
     def _pass_on(self, node: int, before: int, now: int, waiting: list[int]) -> None:
         """Change the literal of a node in the gates and facts that depend on it directly."""
-        for gate, literal in self.maker.gates_of.get(node, ()):
+        gates = self.maker.gates_of.get(node, ())
+        self.left -= len(gates)
+        if self.left < 0:
+            raise TooManyGates
+        for gate, literal in gates:
             inner, sign = self._inputs(gate), literal & 1
             neutral = TRUE if self.maker.rows[gate][0] == AND else FALSE
             if before ^ sign != neutral:

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -51,6 +52,8 @@ from ludus.gdl.repair import positive_variables, repair
 
 MOST_BYTES = 32 << 20
 """Size of a ground program, at most. To make a network of it takes this process about 8 s for each 4 MiB."""
+OUT_OF_TIME = -getattr(signal, "SIGXCPU", 1_000)
+"""The code with which a process ends that has used up its CPU time."""
 MOST_HEADS = MOST_BYTES // 12
 """Ground rules of one rule, at most: each takes twelve bytes or more."""
 LONG_RULE = 5
@@ -176,7 +179,9 @@ class _Job:
         self.input.write(translator.program(rules).encode())
         self.input.seek(0)
         # -P: modules of the current folder must not be imported; the package is found where this one was.
-        command = [sys.executable, "-P", "-m", "ludus.gdl.grounder", str(seconds), str(megabytes), str(MOST_BYTES)]
+        self.cpu_seconds = min(seconds, LIMITS.grounding_cpu_seconds)
+        limits = [str(self.cpu_seconds), str(megabytes), str(MOST_BYTES)]
+        command = [sys.executable, "-P", "-m", "ludus.gdl.grounder", *limits]
         path = os.pathsep.join(entry for entry in sys.path if entry)
         self.lifeline: int | None = None
         ends: tuple[int, ...] = ()
@@ -207,6 +212,8 @@ class _Job:
         if self.process.returncode:
             self.errors.seek(0)
             said = self.errors.read(4000).decode(errors="replace").strip().splitlines()
+            if self.process.returncode == OUT_OF_TIME:
+                raise CannotGround(f"grounding took longer than {self.cpu_seconds:g} s of CPU time")
             why = shorten(said[-1]) if said else f"it ended with code {self.process.returncode}"
             raise CannotGround(f"grounding failed: {why}")
         size = self.output.seek(0, os.SEEK_END)

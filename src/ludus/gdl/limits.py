@@ -10,7 +10,10 @@ class Limits:
     """Limits of this process from now on."""
 
     grounding_seconds: float = 60.0
-    """CPU seconds that one grounding may take, and seconds of waiting for it."""
+    """Seconds of waiting for a grounding."""
+    grounding_cpu_seconds: float = 25.0
+    """CPU seconds that each of its two processes may take. What takes longer has not been seen to end, so on a machine
+    that is not busy it is known early that there will be no network."""
     grounding_megabytes: int = 8192
     """Address space of each of the two processes of a grounding, and of a proof."""
     query_seconds: float = 30.0

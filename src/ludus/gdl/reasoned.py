@@ -21,8 +21,10 @@ from ludus.rules import EVERYONE
 from ludus.sources import Source
 
 MAX_ROLES = 250
-MOST_LEGAL = 1 << 14
-"""Most legal moves that a role may have in one position."""
+MOST_LEGAL = 1 << 17
+"""Most legal moves that a role may have in one position, and fewer where many roles play."""
+MOST_TOGETHER = 1 << 20
+"""Most legal moves of all roles together, about: a search has room for them."""
 REMEMBERED_TERMS = 4_000_000
 """Facts and moves in all positions that are remembered, about."""
 
@@ -67,7 +69,7 @@ class ReasonedGame(DescribedGame, PythonGame):
         """The facts and plies of positions that play began from: the first position, and those that were read."""
         self._start_numbers = {(frozenset(self.reasoner.initial), 0): 0}
         self.players = len(self.roles)
-        self.actions = self.most_legal = MOST_LEGAL
+        self.actions = self.most_legal = min(MOST_LEGAL, max(1 << 14, MOST_TOGETHER // self.players))
         self.simultaneous = self.players > 1
         first = self.initial(0)
         terms = len(first.facts) + sum(map(len, first.legal))

@@ -23,12 +23,14 @@ from ludus.gdl.kif import names_of
 from ludus.gdl.language import KEYWORDS, Description, Literal, Term, rank
 from ludus.gdl.limits import LIMITS
 from ludus.gdl.plans import Planner
-from ludus.gdl.tables import Tables, TooLarge, shallow
+from ludus.gdl.tables import ACTIVE, Tables, TooLarge, shallow
 
 STATIC_TICKS, ALL_STATIC_TICKS = 20_000, 400_000
 """Ticks (see Tables) for evaluating one static relation as a whole, and for all of them."""
 SAMPLE_TICKS, SAMPLE_PLIES, SAMPLES = 200_000, 60, 8
 """Limits for the random game that shows what states are like, and the number of its states that are looked at."""
+CHEAP_TICKS = 200
+"""Where a ply takes fewer ticks, the first plans are good enough."""
 MAX_KNOWN = 500_000
 """Facts and moves that are remembered with their place in the order of the text."""
 ROLE, INIT, TERMINAL, GOAL, LEGAL, NEXT = (
@@ -68,9 +70,11 @@ class Reasoner:
         self.roles = description.roles(self.sorted(roles))
         self.planner.rows[ROLE] = [(name,) for name in roles]
         self._compile([self.initial])
-        self._compile(self._play())
+        samples, _ = self._play()
+        self._compile(samples)
+        self._try_other_plans()
 
-    def _compile(self, samples: list[tuple[Term, ...]]) -> None:
+    def _compile(self, samples: Iterable[Iterable[Term]]) -> None:
         """Generate the code for all questions, with plans for states like these."""
         self.planner.samples = [list(facts) for facts in samples]
         self.planner.forget()
@@ -81,33 +85,49 @@ class Reasoner:
                 self.compiler.name_of(key, pattern)
             self.compiler.define()
 
-    def _play(self) -> list[tuple[Term, ...]]:
-        """Some states of a random game; what relations answer there is noted for the planner."""
+    def _try_other_plans(self) -> None:
+        """Plan once more with what the plans show of relations that were not asked so before, and keep what costs less
+        in the same random game."""
+        samples, measured = self.planner.samples, self.planner.measured
+        _, cost = self._play()
+        if cost < CHEAP_TICKS:
+            return
+        self.planner.measured = measured | self.planner.measured
+        self._compile(samples)
+        if self._play()[1] >= cost:
+            self.planner.measured = measured
+            self._compile(samples)
+
+    def _play(self) -> tuple[list[tuple[Term, ...]], float]:
+        """Some states of a random game, and the ticks that a ply takes on average; what relations answer there is noted
+        for the planner."""
         random, states, facts = Random(0), [], self.initial
         counts: dict[tuple[Key, str], list[int]] = defaultdict(lambda: [0, 0])
         with self._query():
-            self.tables.start_budget(SAMPLE_TICKS)
+            unused = self.tables.start_budget(SAMPLE_TICKS)
             try:
                 for _ in range(SAMPLE_PLIES):
                     self.tables.load(facts)
                     states.append(facts)
-                    legal = [list(self._ask(LEGAL)(role)) for role in self.roles]
+                    legal = [self.sorted(self._ask(LEGAL)(role)) for role in self.roles]
                     if self._ask(TERMINAL)() or not all(legal):
                         break
                     self.tables.set_moves(dict(zip(self.roles, map(random.choice, legal), strict=True)))
                     facts = self._facts(self._ask(NEXT)())
                     self._note_answers(counts)
-            except TooLarge:
+            except (TooLarge, RecursionError):
+                self._note_answers(counts)
                 self.tables.clear()
         self.planner.measured = {asked: answers / goals for asked, (goals, answers) in counts.items()}
-        return states[:: max(1, len(states) // SAMPLES)] or [self.initial]
+        kept = states[:: max(1, len(states) // SAMPLES)] or [self.initial]
+        return kept, (SAMPLE_TICKS - unused()) / max(1, len(states))
 
     def _note_answers(self, counts: dict[tuple[Key, str], list[int]]) -> None:
         for asked, name in self.compiler.answers.items():
-            table = self.tables.names[name]
-            if table:
-                counts[asked][0] += len(table)
-                counts[asked][1] += sum(len(found) if isinstance(found, dict) else found for found in table.values())
+            found = [each for each in self.tables.names[name].values() if each is not ACTIVE]
+            if found:
+                counts[asked][0] += len(found)
+                counts[asked][1] += sum(len(each) if isinstance(each, dict) else each for each in found)
 
     # --- questions --------------------------------------------------------------------------------------------------
 
