@@ -17,6 +17,7 @@ import sys
 import tempfile
 import threading
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -126,6 +127,14 @@ class Match:
         """True if the thinking process has not taken the joint move of the latest PLAY in."""
         return self.joint is not None and len(self.played) < self.asked - 1
 
+    def is_answered(self, number: int) -> bool:
+        """True if a PLAY has got its answer, which is repeated, or no better one will come."""
+        return number in self.answers or self.best.get(number, ("", False))[1]
+
+    def is_repeated(self, start: Start) -> bool:
+        """True if a START is that of this match again. After moves were made, it begins another match."""
+        return start == self.start and self.joint is None
+
 
 class Player:
     """Answers the messages of managers, one match at a time. `answer` may be called from several threads."""
@@ -212,11 +221,13 @@ class Player:
     def _start(self, start: Start, began: float, encoding: str) -> str:
         with self._change:
             match = self._match
-            if match is None or match.start != start:
-                if not self._is_free(began):
-                    return BUSY
-                self._end()
+            if match is not None and match.is_repeated(start):
+                match.heard = began
+            elif self._is_free(began) or (match is not None and match.start.match == start.match):
+                self._end()  # the manager begins again, if the name is the same
                 match = self._begin(start, began, encoding)
+            else:
+                return BUSY
             until = began + start.start_clock - margin(start.start_clock)
             self._wait(lambda: match.is_ready or bool(match.bad) or self._match is not match, until)
             if match.bad:
@@ -259,21 +270,27 @@ class Player:
             if match.asked == 0 or (moves is not None and not self._is_repeated(match, moves)):
                 match.asked += 1
                 match.joint = moves
-                self._child.send(["play", match.number, match.asked, None if moves is None else list(moves)])
+                self._send_play(match, moves)
             asked = match.asked
             clock = match.start.play_clock
             until = began + clock - margin(clock)
             self._wait(lambda: asked in match.best or self._match is not match, began + SPARE_AFTER * clock)
             if asked not in match.best:
                 threading.Thread(target=self._find_spare, args=(match, asked), daemon=True).start()
-            self._wait(lambda: match.best.get(asked, ("", False))[1] or self._match is not match, until)
+            self._wait(lambda: match.is_answered(asked) or self._match is not match, until)
             # Without any legal move the margin is used as well, and a second where the clock is 0: an answer that is
             # none would be of no use.
             self._wait(lambda: asked in match.best or self._match is not match, began + max(1, clock) - LAST_MOMENT)
-            move = match.best[asked][0] if asked in match.best else NO_MOVE
-            match.answers.setdefault(asked, move)
+            move = NO_MOVE
+            if asked in match.best:
+                move = match.answers.setdefault(asked, match.best[asked][0])
         self._on_event(MoveAnswered(name, asked, move, time.monotonic() - began))
         return with_brackets(move, match.in_brackets)
+
+    def _send_play(self, match: Match, moves: Sequence[str] | None) -> None:
+        """Let the thinking process take a joint move in. It is told the last answer, as it may have found others."""
+        answered = match.answers.get(match.asked - 1, "")
+        self._child.send(["play", match.number, match.asked, None if moves is None else list(moves), answered])
 
     def _find_spare(self, match: Match, asked: int) -> None:
         """Find a legal move by the reasoner in this process, since the thinking process does not answer."""
@@ -313,7 +330,7 @@ class Player:
                 return DONE if name == self._last else BUSY
             if moves is not None and not self._is_repeated(match, moves):
                 match.asked += 1
-                self._child.send(["play", match.number, match.asked, list(moves)])
+                self._send_play(match, moves)
             self._wait(lambda: match.goals is not None or self._match is not match, time.monotonic() + IDLE_LIMIT)
             if self._match is match:
                 self._end()
@@ -403,7 +420,7 @@ class Player:
                 self._child.send(start)
                 if match.asked:
                     moves = list(match.joint or ()) if match.is_pending else None
-                    self._child.send(["play", match.number, match.asked, moves])
+                    self._send_play(match, moves)
         self._on_event(Trouble("the thinking process has ended and was started again"))
 
     def _take(self, reply: list[Any]) -> None:

@@ -155,6 +155,28 @@ def test_a_repeated_start_is_ready_and_a_repeated_stop_is_done(player):
     assert hand.play() == "busy"
 
 
+def test_a_manager_may_begin_again_under_the_same_name(player, events):
+    hand = Hand(player, "same")
+    for _ in range(2):  # the second time after moves were made, without STOP
+        assert hand.start() == "ready"
+        hand = Hand(player, "same", seed=7)
+        move = hand.play()
+        assert hand.is_legal(move)
+        hand.advance(move)
+        assert hand.play() == "noop"
+    begun = len([event for event in events if getattr(event, "match", "") == "same" and hasattr(event, "play_clock")])
+    assert begun == 2
+    other = Hand(player, "same", role="o")
+    assert other.start() == "ready"
+    assert other.play() == "noop"
+    renamed = Hand(player, "same", TICTACTOE.replace("mark", "put"))
+    assert renamed.start() == "ready"
+    assert renamed.play().startswith("(put ")
+    assert [renamed.stop(), renamed.start()] == ["done", "ready"]
+    assert renamed.is_legal(renamed.play())
+    assert renamed.ask("(ABORT same)") == "aborted"
+
+
 @pytest.mark.parametrize(
     "text", [b"", b"\x00\xff", b"(((((", b"hello", b"(PLAY)", b"(" * 5000, "(ÜBER)".encode(), b"(START a b c d e)"]
 )
