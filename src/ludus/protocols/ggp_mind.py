@@ -196,10 +196,10 @@ class Mind:
             self.slow.game(file, reasoner=False)
 
     def _rest(self, match: int, thought: Thought | None) -> None:
-        """Tell when the threads of a match have ended."""
+        """Tell when the threads of a match have ended, or compile what the next match needs as well."""
         for thread in thought.threads if thought is not None else ():
-            if thread.ident is not None:
-                thread.join()
+            while thread.is_alive() and thought is not None and not thought.is_compiling:
+                thread.join(0.05)
         self.send(["idle", match])
 
     def end(self) -> None:
@@ -230,6 +230,8 @@ class Thought:
         self.ended = threading.Event()
         self.asked = threading.Event()
         """Set by the first PLAY: then learning ends."""
+        self.is_compiling = False
+        """True while an agent gets ready: on a new machine that takes a minute, which shall not be lost."""
         self.threads = [
             threading.Thread(target=self._guarded, args=(act,), daemon=True) for act in (self._prepare, self._think)
         ]
@@ -341,7 +343,9 @@ class Thought:
 
     def _use(self, agent: Agent, game: DescribedGame | None = None) -> None:
         """Think with this agent from now on. The line moves to `game`, if given."""
+        self.is_compiling = True
         agent.new_game(self.mind.random.getrandbits(32))
+        self.is_compiling = False
         while True:
             with self.change:
                 assert self.line is not None

@@ -72,12 +72,16 @@ UP_LIMIT = 60.0
 """Seconds in which the first thinking process should have started."""
 IDLE_LIMIT = 1.0
 """Seconds that the thinking process has to end a match; then it is killed."""
+LEAST_IDLE = 0.1
+"""The same if the next match begins meanwhile and has a short start clock, of which it takes a part."""
 LAST_MOMENT = 0.05
 """Seconds of a clock that are left in any case."""
 SPARE_AFTER = 0.3
 """The part of a clock after which a legal move is looked for in this process, if the thinking process sends none."""
 MOST_RESTARTS = 3
 """Times that the thinking process is started again during one match."""
+SMALLEST = "(role a) (init b) (legal a c) (<= terminal (not (true b))) (goal a 0)"
+"""A description of one position."""
 NO_MOVE = "nil"
 """The answer to a PLAY where no legal move is known, as after the end of a game."""
 
@@ -104,6 +108,8 @@ class Match:
     is_ready: bool = False
     bad: str = ""
     """Why the rules cannot be played, if so."""
+    has_begun: bool = False
+    """True if START was answered with `ready`."""
     asked: int = 0
     """The number of the latest PLAY that brought something new; 0 before the first."""
     joint: tuple[str, ...] | None = None
@@ -159,6 +165,7 @@ class Player:
         self._closed = False
         self._child = self._start_child()
         self._up.wait(UP_LIMIT)  # else the first match would pay for it
+        list(Line(_spare_game(SMALLEST)).moves(0))  # loads the modules that `_find_spare` needs
 
     def __enter__(self) -> Player:
         return self
@@ -231,11 +238,16 @@ class Player:
             until = began + start.start_clock - margin(start.start_clock)
             self._wait(lambda: match.is_ready or bool(match.bad) or self._match is not match, until)
             if match.bad:
-                self._on_event(Trouble(f"{start.match}: {match.bad}"))
-                if self._match is match:
-                    self._end()
+                self._refuse(match)
                 return BUSY
+            match.has_begun = True
             return READY if self._match is match else BUSY
+
+    def _refuse(self, match: Match) -> None:
+        """End a match whose rules cannot be played."""
+        self._on_event(Trouble(f"{match.start.match}: {match.bad}"))
+        if self._match is match:
+            self._end()
 
     def _begin(self, start: Start, began: float, encoding: str) -> Match:
         self._numbers += 1
@@ -244,7 +256,7 @@ class Player:
         self._on_event(MatchBegun(start.match, start.role, start.start_clock, start.play_clock))
         folder.mkdir()
         match.file.write_text(start.rules, encoding="utf-8")
-        self._free_child()
+        self._free_child(began + min(IDLE_LIMIT, max(LEAST_IDLE, SPARE_AFTER * start.start_clock)))
         if self._match is match:  # else it was aborted meanwhile
             seconds = began + start.start_clock - margin(start.start_clock) - LEARNING_MARGIN - time.monotonic()
             learning = seconds if self.learn and start.start_clock >= LEARN_FROM else 0.0
@@ -300,7 +312,7 @@ class Player:
                 joint_moves.append(list(match.joint or ()))
         try:
             if match.spare is None:
-                match.spare = game_of(read_description(match.start.rules), "spare", None, reasoner=True)
+                match.spare = _spare_game(match.start.rules)
             line = Line(match.spare, joint_moves)
             moves = list(line.moves(find_spelling(match.start.role, line.roles) or 0))
         except LudusError as error:
@@ -377,14 +389,14 @@ class Player:
             if not self._closed and self._occupied == number and self._match is None:
                 self._renew_child()
 
-    def _free_child(self) -> None:
+    def _free_child(self, until: float) -> None:
         """Have a thinking process that is idle: the present one, if it ends the last match in time."""
-        self._wait(lambda: self._occupied is None, time.monotonic() + IDLE_LIMIT)
+        self._wait(lambda: self._occupied is None, until)
         if self._occupied is not None:
             self._renew_child()
 
     def _renew_child(self) -> None:
-        self._child.end()
+        threading.Thread(target=self._child.end, daemon=True).start()  # a clock may run
         self._child, self._occupied = self._start_child(), None
 
     def _listen(self, child: Child, news: threading.Event) -> None:
@@ -450,6 +462,8 @@ class Player:
                 match.is_ready = True
             case ["bad", _, why]:
                 match.bad = why
+                if match.has_begun:  # too late to say so
+                    self._refuse(match)
             case ["told", _, what]:
                 return Prepared(name, what)
             case ["at", _, _, joint_moves, goals]:
@@ -460,6 +474,10 @@ class Player:
             case ["move", _, number, move, done]:
                 match.best[number] = (move, done)
         return None
+
+
+def _spare_game(rules: str) -> DescribedGame:
+    return game_of(read_description(rules), "spare", None, reasoner=True)
 
 
 def _is_utf8(content: bytes) -> bool:

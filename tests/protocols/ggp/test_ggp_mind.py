@@ -39,6 +39,22 @@ def test_a_tree_of_a_game_of_16_players_fits_in_the_usual_memory():
     assert len(forest.trees.nodes) > 1000
 
 
+def test_a_match_that_compiles_is_over_at_once_and_its_work_is_not_lost():
+    sent = []
+    mind, compiling = ggp_mind.Mind(sent.append), threading.Event()
+    thought = SimpleNamespace(threads=[threading.Thread(target=compiling.wait, daemon=True)], is_compiling=False)
+    thought.threads[0].start()
+    resting = threading.Thread(target=mind._rest, args=(7, thought), daemon=True)
+    resting.start()
+    resting.join(0.2)
+    assert sent == []
+    thought.is_compiling = True
+    resting.join(10.0)
+    assert sent == [["idle", 7]]
+    assert thought.threads[0].is_alive()
+    compiling.set()
+
+
 def test_kinds_beyond_the_first_are_compiled_while_there_is_no_match(monkeypatch):
     compiled, learned, sent, idle = [], [], [], threading.Event()
     began, all_done = threading.Event(), threading.Event()

@@ -194,6 +194,26 @@ def test_rules_that_cannot_be_played_are_refused_and_the_player_stays_available(
     assert b"available" in player.answer(b"(INFO)")
 
 
+def test_rules_that_turn_out_bad_after_the_answer_to_start_leave_the_player_available(player, monkeypatch):
+    monkeypatch.setattr("ludus.protocols.ggp_player.margin", lambda clock: 10.0)  # START is answered at once
+    assert player.answer(b"(START late-bad x ((role x)) 1 1)") in (b"ready", b"busy")
+    until = time.monotonic() + 20.0
+    while b"available" not in player.answer(b"(INFO)"):
+        assert time.monotonic() < until
+        time.sleep(0.05)
+
+
+def test_a_start_does_not_wait_longer_than_its_clock_for_the_last_match_to_end(player, monkeypatch):
+    waited = []
+    monkeypatch.setattr(player, "_wait", lambda condition, until: waited.append(until - time.monotonic()))
+    for clock, most in ((0, 0.1), (1, 0.3), (60, 1.0)):
+        hand = Hand(player, f"clock.{clock}", clocks=(clock, 1))
+        waited.clear()
+        hand.start()
+        assert waited[0] <= most
+        hand.ask(f"(ABORT clock.{clock})")
+
+
 def test_a_preview_is_ready_at_once(player):
     began = time.monotonic()
     assert player.answer(f"(PREVIEW ({TICTACTOE}) 10)".encode()) == b"ready"
