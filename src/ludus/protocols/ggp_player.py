@@ -80,6 +80,8 @@ SPARE_AFTER = 0.3
 """The part of a clock after which a legal move is looked for in this process, if the thinking process sends none."""
 MOST_RESTARTS = 3
 """Times that the thinking process is started again during one match."""
+SPARE_SECONDS, SPARE_MEGABYTES = 5.0, 512
+"""Limits of a query for a legal move in this process: it takes time from the answers of the next match."""
 SMALLEST = "(role a) (init b) (legal a c) (<= terminal (not (true b))) (goal a 0)"
 """A description of one position."""
 NO_MOVE = "nil"
@@ -122,6 +124,8 @@ class Match:
     answers: dict[int, str] = field(default_factory=dict)
     spare: DescribedGame | None = None
     """The game by the reasoner in this process, once it was needed."""
+    is_sparing: bool = False
+    """True while a thread of this process looks for legal moves."""
     restarts: int = 0
 
     @property
@@ -287,8 +291,9 @@ class Player:
             clock = match.start.play_clock
             until = began + clock - margin(clock)
             self._wait(lambda: asked in match.best or self._match is not match, began + SPARE_AFTER * clock)
-            if asked not in match.best:
-                threading.Thread(target=self._find_spare, args=(match, asked), daemon=True).start()
+            if asked not in match.best and not match.is_sparing:
+                match.is_sparing = True
+                threading.Thread(target=self._find_spares, args=(match,), daemon=True).start()
             self._wait(lambda: match.is_answered(asked) or self._match is not match, until)
             # Without any legal move the margin is used as well, and a second where the clock is 0: an answer that is
             # none would be of no use.
@@ -303,6 +308,17 @@ class Player:
         """Let the thinking process take a joint move in. It is told the last answer, as it may have found others."""
         answered = match.answers.get(match.asked - 1, "")
         self._child.send(["play", match.number, match.asked, None if moves is None else list(moves), answered])
+
+    def _find_spares(self, match: Match) -> None:
+        """Find legal moves until the latest PLAY has one. One thread for a match: a query cannot be interrupted."""
+        asked = 0
+        while True:
+            with self._change:
+                if self._match is not match or match.asked == asked or match.asked in match.best:
+                    match.is_sparing = False
+                    return
+                asked = match.asked
+            self._find_spare(match, asked)
 
     def _find_spare(self, match: Match, asked: int) -> None:
         """Find a legal move by the reasoner in this process, since the thinking process does not answer."""

@@ -234,6 +234,23 @@ def test_the_thinking_process_may_die_in_a_match(match):
     assert match.is_legal(move)
 
 
+def test_one_thread_looks_for_legal_moves_while_the_thinking_process_is_silent(player, monkeypatch):
+    hand = Hand(player, "silent")
+    assert hand.start() == "ready"
+    looked, ended = [], threading.Event()
+
+    def find(match, asked):
+        looked.append(asked)
+        ended.wait(20.0)
+
+    monkeypatch.setattr(player, "_send_play", lambda match, moves: None)
+    monkeypatch.setattr(player, "_find_spare", find)
+    assert [hand.play() for _ in range(2)] == ["nil", "nil"]
+    assert looked == [1]
+    ended.set()
+    assert hand.ask("(ABORT silent)") == "aborted"
+
+
 def test_a_match_whose_manager_is_gone_is_given_up(player, monkeypatch):
     monkeypatch.setattr("ludus.protocols.ggp_player.PATIENCE", -10.0)
     gone = Hand(player, "gone")
