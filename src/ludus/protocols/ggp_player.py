@@ -8,6 +8,8 @@ reasoner finds a legal move in this process.
 
 from __future__ import annotations
 
+import contextlib
+import ctypes
 import json
 import os
 import queue
@@ -124,8 +126,8 @@ class Match:
     answers: dict[int, str] = field(default_factory=dict)
     spare: DescribedGame | None = None
     """The game by the reasoner in this process, once it was needed."""
-    is_sparing: bool = False
-    """True while a thread of this process looks for legal moves."""
+    sparing: threading.Thread | None = None
+    """The thread of this process that looks for legal moves, if there is one."""
     restarts: int = 0
 
     @property
@@ -291,9 +293,9 @@ class Player:
             clock = match.start.play_clock
             until = began + clock - margin(clock)
             self._wait(lambda: asked in match.best or self._match is not match, began + SPARE_AFTER * clock)
-            if asked not in match.best and not match.is_sparing:
-                match.is_sparing = True
-                threading.Thread(target=self._find_spares, args=(match,), daemon=True).start()
+            if asked not in match.best and match.sparing is None:
+                match.sparing = threading.Thread(target=self._find_spares, args=(match,), daemon=True)
+                match.sparing.start()
             self._wait(lambda: match.is_answered(asked) or self._match is not match, until)
             # Without any legal move the margin is used as well, and a second where the clock is 0: an answer that is
             # none would be of no use.
@@ -310,15 +312,16 @@ class Player:
         self._child.send(["play", match.number, match.asked, None if moves is None else list(moves), answered])
 
     def _find_spares(self, match: Match) -> None:
-        """Find legal moves until the latest PLAY has one. One thread for a match: a query cannot be interrupted."""
+        """Find legal moves until the latest PLAY has one, or the match is over."""
         asked = 0
-        while True:
-            with self._change:
-                if self._match is not match or match.asked == asked or match.asked in match.best:
-                    match.is_sparing = False
-                    return
-                asked = match.asked
-            self._find_spare(match, asked)
+        with contextlib.suppress(_Abandoned):
+            while True:
+                with self._change:
+                    if self._match is not match or match.asked == asked or match.asked in match.best:
+                        match.sparing = None
+                        return
+                    asked = match.asked
+                self._find_spare(match, asked)
 
     def _find_spare(self, match: Match, asked: int) -> None:
         """Find a legal move by the reasoner in this process, since the thinking process does not answer."""
@@ -379,6 +382,8 @@ class Player:
         match, self._match = self._match, None
         if match is not None:
             self._last = match.start.match
+            if match.sparing is not None:
+                _abandon(match.sparing)
             self._child.send(["end", match.number])
             later = threading.Timer(IDLE_LIMIT, self._require_idle, (match.number,))
             later.daemon = True
@@ -490,6 +495,16 @@ class Player:
             case ["move", _, number, move, done]:
                 match.best[number] = (move, done)
         return None
+
+
+class _Abandoned(BaseException):
+    """Nobody waits any more for the work of a thread."""
+
+
+def _abandon(thread: threading.Thread) -> None:
+    """End a thread at its next step: to list millions of moves takes minutes, and slows other answers down."""
+    if thread.ident is not None:
+        ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread.ident), ctypes.py_object(_Abandoned))
 
 
 def _spare_game(rules: str) -> DescribedGame:

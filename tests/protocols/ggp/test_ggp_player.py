@@ -241,14 +241,18 @@ def test_one_thread_looks_for_legal_moves_while_the_thinking_process_is_silent(p
 
     def find(match, asked):
         looked.append(asked)
-        ended.wait(20.0)
+        while not ended.is_set():
+            time.sleep(0.01)
 
     monkeypatch.setattr(player, "_send_play", lambda match, moves: None)
     monkeypatch.setattr(player, "_find_spare", find)
     assert [hand.play() for _ in range(2)] == ["nil", "nil"]
     assert looked == [1]
-    ended.set()
+    thread = player._match.sparing
     assert hand.ask("(ABORT silent)") == "aborted"
+    thread.join(20.0)
+    assert not thread.is_alive()  # its work would slow the next match down
+    ended.set()
 
 
 def test_a_match_whose_manager_is_gone_is_given_up(player, monkeypatch):
