@@ -57,7 +57,7 @@ def draw(forest: Forest, position: ludus.Position) -> str:
 
     def visit(index: int, here: ludus.Position, depth: int) -> None:
         node = trees.nodes[index]
-        exact = f" solved {node['value'].tolist()}" if node["solved"] else ""
+        exact = f" solved {node['value'][: forest.game.players].tolist()}" if node["solved"] else ""
         lines.append(f"{'  ' * depth}{here.text} visits {node['visits']}{exact}")
         if node["first"] < 0:
             return

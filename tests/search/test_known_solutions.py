@@ -106,7 +106,7 @@ def test_small_three_player_games_are_solved_exactly(stones):
     forest = search(game, game.start(), "ucb1", 20_000)
     node = forest.trees.nodes[forest.trees.root[0]]
     assert node["solved"]
-    assert node["value"].tolist() == game_value(stones, 3)
+    assert node["value"][:3].tolist() == game_value(stones, 3)
 
 
 def game_value(stones, most, mover=0):

@@ -5,7 +5,8 @@ The parent (ggp_player.py) starts it with `serve` below and sends requests:
     ["warm", LEARN]                                     compile what searches need and, if LEARN, what learning needs
     ["load", FILE]                                      make the game of a description, to have it ready
     ["start", MATCH, FILE, ROLE, SECONDS, JOINT_MOVES]  begin a match after these joint moves; learn for SECONDS, if any
-    ["play", MATCH, NUMBER, MOVES]                      a joint move was made, or none (null); find an answer
+    ["play", MATCH, NUMBER, MOVES, ANSWERED]            a joint move was made, or none (null), after the answer before;
+                                                        find an answer
     ["end", MATCH]                                      the match is over
 
 MATCH and NUMBER are numbers that the replies repeat. A reply is one of
@@ -59,8 +60,9 @@ LONG = Budget(seconds=24 * 3600.0)
 """The budget of a search, which in fact ends with the next joint move."""
 TELL_EVERY = 0.1
 """Seconds between two answers of a search."""
-KINDS = ((2, False), (3, True), (1, False), (2, True), (3, False), (4, False), (4, True), (6, False))
-"""Numbers of players, and True where they move at once: all games of a kind share their machine code."""
+KINDS = ((2, False), (3, True), (1, False), (2, True), (3, False), (5, True), (5, False))
+"""Numbers of players, and True where they move at once. Nodes have room for 2, 4, 16 or more players (search/tree.py),
+and games with like nodes share their machine code: so these serve for up to 16 players."""
 FIRST_KINDS = 2
 """The kinds that are compiled before the player says that it is ready; the others follow while there is no match."""
 
@@ -182,8 +184,8 @@ class Mind:
                 self.idle.clear()
                 self.thought = Thought(self, match, Path(file), role, seconds, joint_moves)
                 self.thought.begin()
-            case ["play", match, number, moves] if self.thought is not None and self.thought.match == match:
-                self.thought.play(number, moves)
+            case ["play", match, number, moves, answered] if self.thought is not None and self.thought.match == match:
+                self.thought.play(number, moves, answered)
             case ["end", match]:
                 threading.Thread(target=self._rest, args=(match, self.thought), daemon=True).start()
                 self.end()
@@ -194,10 +196,10 @@ class Mind:
             self.slow.game(file, reasoner=False)
 
     def _rest(self, match: int, thought: Thought | None) -> None:
-        """Tell when the threads of a match have ended."""
+        """Tell when the threads of a match have ended, or compile what the next match needs as well."""
         for thread in thought.threads if thought is not None else ():
-            if thread.ident is not None:
-                thread.join()
+            while thread.is_alive() and thought is not None and not thought.is_compiling:
+                thread.join(0.05)
         self.send(["idle", match])
 
     def end(self) -> None:
@@ -223,13 +225,13 @@ class Thought:
         self.me = 0
         self.agent: Agent | None = None
         self.number = 0
-        self.latest = ""
-        """The latest answer."""
         self.version = 0
         """Raised with every new position or agent: a search of an older version ends."""
         self.ended = threading.Event()
         self.asked = threading.Event()
         """Set by the first PLAY: then learning ends."""
+        self.is_compiling = False
+        """True while an agent gets ready: on a new machine that takes a minute, which shall not be lost."""
         self.threads = [
             threading.Thread(target=self._guarded, args=(act,), daemon=True) for act in (self._prepare, self._think)
         ]
@@ -258,15 +260,15 @@ class Thought:
         for thread in self.threads:
             thread.start()
 
-    def play(self, number: int, moves: list[str] | None) -> None:
-        """Take a joint move in, and answer with a legal move at once."""
+    def play(self, number: int, moves: list[str] | None, answered: str) -> None:
+        """Take a joint move in, and answer with a legal move at once. `answered` is the answer before, if any."""
         self.asked.set()
         with self.change:
             self.number = number
             if self.line is None:  # the rules are bad
                 return
             if moves is not None:
-                self._advance(moves)
+                self._advance(moves, answered)
             self._answer_at_once()
             self.version += 1
             self.change.notify_all()
@@ -278,14 +280,14 @@ class Thought:
             self.version += 1
             self.change.notify_all()
 
-    def _advance(self, moves: list[str]) -> None:
+    def _advance(self, moves: list[str], answered: str) -> None:
         line = self.line
         assert line is not None
         before = len(line.played)
         try:
             line.play(moves)
         except LudusError as error:
-            if not line.play_after_gap(moves, self.me, self.latest):
+            if not line.play_after_gap(moves, self.me, answered):
                 self.send("lost", self.number, str(error))
                 return
         goals = line.goals if line.is_over else None
@@ -299,7 +301,6 @@ class Thought:
 
     def tell(self, number: int, move: str, done: bool) -> None:
         """Send an answer to the PLAY of this number."""
-        self.latest = move
         self.send("move", number, move, done)
 
     # --- preparing ----------------------------------------------------------------------------------------------------
@@ -342,7 +343,9 @@ class Thought:
 
     def _use(self, agent: Agent, game: DescribedGame | None = None) -> None:
         """Think with this agent from now on. The line moves to `game`, if given."""
+        self.is_compiling = True
         agent.new_game(self.mind.random.getrandbits(32))
+        self.is_compiling = False
         while True:
             with self.change:
                 assert self.line is not None

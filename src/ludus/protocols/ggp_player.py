@@ -8,6 +8,8 @@ reasoner finds a legal move in this process.
 
 from __future__ import annotations
 
+import contextlib
+import ctypes
 import json
 import os
 import queue
@@ -17,6 +19,7 @@ import sys
 import tempfile
 import threading
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -71,12 +74,18 @@ UP_LIMIT = 60.0
 """Seconds in which the first thinking process should have started."""
 IDLE_LIMIT = 1.0
 """Seconds that the thinking process has to end a match; then it is killed."""
+LEAST_IDLE = 0.1
+"""The same if the next match begins meanwhile and has a short start clock, of which it takes a part."""
 LAST_MOMENT = 0.05
 """Seconds of a clock that are left in any case."""
 SPARE_AFTER = 0.3
 """The part of a clock after which a legal move is looked for in this process, if the thinking process sends none."""
 MOST_RESTARTS = 3
 """Times that the thinking process is started again during one match."""
+SPARE_SECONDS, SPARE_MEGABYTES = 5.0, 512
+"""Limits of a query for a legal move in this process: it takes time from the answers of the next match."""
+SMALLEST = "(role a) (init b) (legal a c) (<= terminal (not (true b))) (goal a 0)"
+"""A description of one position."""
 NO_MOVE = "nil"
 """The answer to a PLAY where no legal move is known, as after the end of a game."""
 
@@ -103,6 +112,8 @@ class Match:
     is_ready: bool = False
     bad: str = ""
     """Why the rules cannot be played, if so."""
+    has_begun: bool = False
+    """True if START was answered with `ready`."""
     asked: int = 0
     """The number of the latest PLAY that brought something new; 0 before the first."""
     joint: tuple[str, ...] | None = None
@@ -115,6 +126,8 @@ class Match:
     answers: dict[int, str] = field(default_factory=dict)
     spare: DescribedGame | None = None
     """The game by the reasoner in this process, once it was needed."""
+    sparing: threading.Thread | None = None
+    """The thread of this process that looks for legal moves, if there is one."""
     restarts: int = 0
 
     @property
@@ -125,6 +138,14 @@ class Match:
     def is_pending(self) -> bool:
         """True if the thinking process has not taken the joint move of the latest PLAY in."""
         return self.joint is not None and len(self.played) < self.asked - 1
+
+    def is_answered(self, number: int) -> bool:
+        """True if a PLAY has got its answer, which is repeated, or no better one will come."""
+        return number in self.answers or self.best.get(number, ("", False))[1]
+
+    def is_repeated(self, start: Start) -> bool:
+        """True if a START is that of this match again. After moves were made, it begins another match."""
+        return start == self.start and self.joint is None
 
 
 class Player:
@@ -150,6 +171,7 @@ class Player:
         self._closed = False
         self._child = self._start_child()
         self._up.wait(UP_LIMIT)  # else the first match would pay for it
+        list(Line(_spare_game(SMALLEST)).moves(0))  # loads the modules that `_find_spare` needs
 
     def __enter__(self) -> Player:
         return self
@@ -212,19 +234,26 @@ class Player:
     def _start(self, start: Start, began: float, encoding: str) -> str:
         with self._change:
             match = self._match
-            if match is None or match.start != start:
-                if not self._is_free(began):
-                    return BUSY
-                self._end()
+            if match is not None and match.is_repeated(start):
+                match.heard = began
+            elif self._is_free(began) or (match is not None and match.start.match == start.match):
+                self._end()  # the manager begins again, if the name is the same
                 match = self._begin(start, began, encoding)
+            else:
+                return BUSY
             until = began + start.start_clock - margin(start.start_clock)
             self._wait(lambda: match.is_ready or bool(match.bad) or self._match is not match, until)
             if match.bad:
-                self._on_event(Trouble(f"{start.match}: {match.bad}"))
-                if self._match is match:
-                    self._end()
+                self._refuse(match)
                 return BUSY
+            match.has_begun = True
             return READY if self._match is match else BUSY
+
+    def _refuse(self, match: Match) -> None:
+        """End a match whose rules cannot be played."""
+        self._on_event(Trouble(f"{match.start.match}: {match.bad}"))
+        if self._match is match:
+            self._end()
 
     def _begin(self, start: Start, began: float, encoding: str) -> Match:
         self._numbers += 1
@@ -233,7 +262,7 @@ class Player:
         self._on_event(MatchBegun(start.match, start.role, start.start_clock, start.play_clock))
         folder.mkdir()
         match.file.write_text(start.rules, encoding="utf-8")
-        self._free_child()
+        self._free_child(began + min(IDLE_LIMIT, max(LEAST_IDLE, SPARE_AFTER * start.start_clock)))
         if self._match is match:  # else it was aborted meanwhile
             seconds = began + start.start_clock - margin(start.start_clock) - LEARNING_MARGIN - time.monotonic()
             learning = seconds if self.learn and start.start_clock >= LEARN_FROM else 0.0
@@ -259,21 +288,40 @@ class Player:
             if match.asked == 0 or (moves is not None and not self._is_repeated(match, moves)):
                 match.asked += 1
                 match.joint = moves
-                self._child.send(["play", match.number, match.asked, None if moves is None else list(moves)])
+                self._send_play(match, moves)
             asked = match.asked
             clock = match.start.play_clock
             until = began + clock - margin(clock)
             self._wait(lambda: asked in match.best or self._match is not match, began + SPARE_AFTER * clock)
-            if asked not in match.best:
-                threading.Thread(target=self._find_spare, args=(match, asked), daemon=True).start()
-            self._wait(lambda: match.best.get(asked, ("", False))[1] or self._match is not match, until)
+            if asked not in match.best and match.sparing is None:
+                match.sparing = threading.Thread(target=self._find_spares, args=(match,), daemon=True)
+                match.sparing.start()
+            self._wait(lambda: match.is_answered(asked) or self._match is not match, until)
             # Without any legal move the margin is used as well, and a second where the clock is 0: an answer that is
             # none would be of no use.
             self._wait(lambda: asked in match.best or self._match is not match, began + max(1, clock) - LAST_MOMENT)
-            move = match.best[asked][0] if asked in match.best else NO_MOVE
-            match.answers.setdefault(asked, move)
+            move = NO_MOVE
+            if asked in match.best:
+                move = match.answers.setdefault(asked, match.best[asked][0])
         self._on_event(MoveAnswered(name, asked, move, time.monotonic() - began))
         return with_brackets(move, match.in_brackets)
+
+    def _send_play(self, match: Match, moves: Sequence[str] | None) -> None:
+        """Let the thinking process take a joint move in. It is told the last answer, as it may have found others."""
+        answered = match.answers.get(match.asked - 1, "")
+        self._child.send(["play", match.number, match.asked, None if moves is None else list(moves), answered])
+
+    def _find_spares(self, match: Match) -> None:
+        """Find legal moves until the latest PLAY has one, or the match is over."""
+        asked = 0
+        with contextlib.suppress(_Abandoned):
+            while True:
+                with self._change:
+                    if self._match is not match or match.asked == asked or match.asked in match.best:
+                        match.sparing = None
+                        return
+                    asked = match.asked
+                self._find_spare(match, asked)
 
     def _find_spare(self, match: Match, asked: int) -> None:
         """Find a legal move by the reasoner in this process, since the thinking process does not answer."""
@@ -283,7 +331,7 @@ class Player:
                 joint_moves.append(list(match.joint or ()))
         try:
             if match.spare is None:
-                match.spare = game_of(read_description(match.start.rules), "spare", None, reasoner=True)
+                match.spare = _spare_game(match.start.rules)
             line = Line(match.spare, joint_moves)
             moves = list(line.moves(find_spelling(match.start.role, line.roles) or 0))
         except LudusError as error:
@@ -313,7 +361,7 @@ class Player:
                 return DONE if name == self._last else BUSY
             if moves is not None and not self._is_repeated(match, moves):
                 match.asked += 1
-                self._child.send(["play", match.number, match.asked, list(moves)])
+                self._send_play(match, moves)
             self._wait(lambda: match.goals is not None or self._match is not match, time.monotonic() + IDLE_LIMIT)
             if self._match is match:
                 self._end()
@@ -334,6 +382,8 @@ class Player:
         match, self._match = self._match, None
         if match is not None:
             self._last = match.start.match
+            if match.sparing is not None:
+                _abandon(match.sparing)
             self._child.send(["end", match.number])
             later = threading.Timer(IDLE_LIMIT, self._require_idle, (match.number,))
             later.daemon = True
@@ -360,14 +410,14 @@ class Player:
             if not self._closed and self._occupied == number and self._match is None:
                 self._renew_child()
 
-    def _free_child(self) -> None:
+    def _free_child(self, until: float) -> None:
         """Have a thinking process that is idle: the present one, if it ends the last match in time."""
-        self._wait(lambda: self._occupied is None, time.monotonic() + IDLE_LIMIT)
+        self._wait(lambda: self._occupied is None, until)
         if self._occupied is not None:
             self._renew_child()
 
     def _renew_child(self) -> None:
-        self._child.end()
+        threading.Thread(target=self._child.end, daemon=True).start()  # a clock may run
         self._child, self._occupied = self._start_child(), None
 
     def _listen(self, child: Child, news: threading.Event) -> None:
@@ -403,7 +453,7 @@ class Player:
                 self._child.send(start)
                 if match.asked:
                     moves = list(match.joint or ()) if match.is_pending else None
-                    self._child.send(["play", match.number, match.asked, moves])
+                    self._send_play(match, moves)
         self._on_event(Trouble("the thinking process has ended and was started again"))
 
     def _take(self, reply: list[Any]) -> None:
@@ -433,6 +483,8 @@ class Player:
                 match.is_ready = True
             case ["bad", _, why]:
                 match.bad = why
+                if match.has_begun:  # too late to say so
+                    self._refuse(match)
             case ["told", _, what]:
                 return Prepared(name, what)
             case ["at", _, _, joint_moves, goals]:
@@ -443,6 +495,20 @@ class Player:
             case ["move", _, number, move, done]:
                 match.best[number] = (move, done)
         return None
+
+
+class _Abandoned(BaseException):
+    """Nobody waits any more for the work of a thread."""
+
+
+def _abandon(thread: threading.Thread) -> None:
+    """End a thread at its next step: to list millions of moves takes minutes, and slows other answers down."""
+    if thread.ident is not None:
+        ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread.ident), ctypes.py_object(_Abandoned))
+
+
+def _spare_game(rules: str) -> DescribedGame:
+    return game_of(read_description(rules), "spare", None, reasoner=True)
 
 
 def _is_utf8(content: bytes) -> bool:

@@ -23,7 +23,7 @@ import numpy as np
 from ludus.native import bundle, kernel, part
 from ludus.search.batch import rows_apart
 from ludus.search.selection import select
-from ludus.search.tree import LOST, NOTHING, Trees, prove
+from ludus.search.tree import LOST, NOTHING, Trees, prove, room_for
 
 LANES = 64
 """The most parcels of a round."""
@@ -82,7 +82,7 @@ def make_parcels(trees: int, lanes: int, players: int) -> Parcels:
     return Parcels(
         goal=np.zeros(trees + lanes, np.int32),
         slice=np.zeros(trees + lanes, np.int32),
-        sums=rows_apart(trees + lanes, players, np.float64) if lanes else np.zeros((trees, players)),
+        sums=rows_apart(trees + lanes, room_for(players), np.float64) if lanes else np.zeros((trees, players)),
         depth=np.zeros(trees + lanes, np.int32),
         path=np.zeros((trees + lanes, deepest, 2), np.int32),
         log=np.zeros((WALKS + lanes) * deepest, CHANGE),

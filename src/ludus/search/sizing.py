@@ -82,6 +82,9 @@ def tree_sizes(
             raise BadOption(f"{memory} bytes are too few for {trees} trees of {game.name}")
         nodes = min(fits if nodes is None else nodes, fits, limit)
         most_edges = min((left - nodes * node_bytes) // edge_bytes, limit)
+        if most_edges < max_edges:  # fewer nodes leave space for the edges that one may have
+            nodes = (left - max_edges * edge_bytes) // node_bytes
+            most_edges = max_edges
         edges = min(max(nodes * ratio, max_edges) if edges is None else edges, most_edges)
     if nodes < 1 or edges < max_edges:
         raise BadOption(f"a tree of {game.name} needs at least 1 node and {max_edges} edges")

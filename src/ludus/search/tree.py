@@ -36,7 +36,13 @@ EDGE = np.dtype(
 )
 
 
+PLAYERS = (2, 4, 16, 64, 256)
+"""Numbers of players that nodes have room for: few, as each has machine code of its own."""
+
+
 def node_dtype(players: int, blocks: int) -> np.dtype:
+    """The dtype of nodes for so many players and blocks, and with zeros where there is room for more."""
+    players, blocks = room_for(players), 1 if blocks == 1 else room_for(blocks)
     return np.dtype(
         [
             ("visits", np.int32),  # simulations that continued below this node
@@ -50,6 +56,11 @@ def node_dtype(players: int, blocks: int) -> np.dtype:
         ],
         align=True,  # a GPU reads unaligned numbers byte by byte
     )
+
+
+def room_for(players: int) -> int:
+    """The number of players that nodes have room for in a game of so many."""
+    return next((room for room in PLAYERS if room >= players), players)
 
 
 JOINT = np.dtype(
@@ -161,7 +172,7 @@ def add_node(rules, trees, tree, position, i, over, values):
     node.length = 0
     node.key = key
     for player in range(node.value.size):
-        node.value[player] = values[player] if over else 0.0
+        node.value[player] = values[player] if over and player < values.size else 0.0
     node.mover = 0 if over else to_move(rules, position[i])
     return np.int64(index)
 
@@ -191,8 +202,8 @@ def add_edges(trees, tree, index, actions, counts):
     trees.used[tree, 1] = first + total
     node = trees.nodes[index]
     node.first = first
-    for block in range(counts.size):
-        node.counts[block] = counts[block]
+    for block in range(node.counts.size):
+        node.counts[block] = counts[block] if block < counts.size else 0
     for i in range(total):
         edge = trees.edges[first + i]
         edge.total = 0.0

@@ -40,8 +40,9 @@ def described(name: str) -> DescribedGame:
 
 def run_player(host: str, port: int, name: str, learn: bool) -> None:
     """Play until Ctrl-C, with a line for each event."""
+    from ludus.gdl.limits import LIMITS
     from ludus.ggp.http import Server
-    from ludus.protocols.ggp_player import Player
+    from ludus.protocols.ggp_player import SPARE_MEGABYTES, SPARE_SECONDS, Player
 
     if not name.isascii() or not name.replace("-", "").replace("_", "").replace(".", "").isalnum():
         raise BadOption(f"--name must be a word of letters, digits and . - _, not {name[:40]!r}")
@@ -51,6 +52,7 @@ def run_player(host: str, port: int, name: str, learn: bool) -> None:
         with lock:
             print(f"{time.strftime('%H:%M:%S')}  {plain(str(event))}", flush=True)
 
+    LIMITS.query_seconds, LIMITS.query_megabytes = SPARE_SECONDS, SPARE_MEGABYTES
     with ctrl_c_stops() as stop, Player(name, learn, show) as player, Server(player.answer, host, port) as server:
         print(f"Listening on {server.host}:{server.port}; Ctrl-C ends.", flush=True)
         while not stop.wait(0.5):

@@ -137,8 +137,14 @@ def test_a_player_that_dies_is_replaced_by_random_moves():
 
 @pytest.mark.parametrize(
     "answer",
-    [b"", b"\xff\xfe\x00", b"HTTP/1.0 200 OK\r\n\r\n" + b"(" * (1 << 21), b"HTTP/1.0 404 Not Found\r\n\r\n"],
-    ids=["nothing", "bytes", "giant", "refused"],
+    [
+        b"",
+        b"\xff\xfe\x00",
+        b"HTTP/1.0 200 OK\r\n\r\n" + b"(" * (1 << 21),
+        b"HTTP/1.0 404 Not Found\r\n\r\n",
+        b"HTTP/1.0 302 Found\r\nLocation: http://127.0.0.1:9/\r\nContent-Length: 4\r\n\r\nnoop",
+    ],
+    ids=["nothing", "bytes", "giant", "refused", "redirect"],
 )
 def test_a_server_that_is_no_player(answer):
     events = []

@@ -155,6 +155,28 @@ def test_a_repeated_start_is_ready_and_a_repeated_stop_is_done(player):
     assert hand.play() == "busy"
 
 
+def test_a_manager_may_begin_again_under_the_same_name(player, events):
+    hand = Hand(player, "same")
+    for _ in range(2):  # the second time after moves were made, without STOP
+        assert hand.start() == "ready"
+        hand = Hand(player, "same", seed=7)
+        move = hand.play()
+        assert hand.is_legal(move)
+        hand.advance(move)
+        assert hand.play() == "noop"
+    begun = len([event for event in events if getattr(event, "match", "") == "same" and hasattr(event, "play_clock")])
+    assert begun == 2
+    other = Hand(player, "same", role="o")
+    assert other.start() == "ready"
+    assert other.play() == "noop"
+    renamed = Hand(player, "same", TICTACTOE.replace("mark", "put"))
+    assert renamed.start() == "ready"
+    assert renamed.play().startswith("(put ")
+    assert [renamed.stop(), renamed.start()] == ["done", "ready"]
+    assert renamed.is_legal(renamed.play())
+    assert renamed.ask("(ABORT same)") == "aborted"
+
+
 @pytest.mark.parametrize(
     "text", [b"", b"\x00\xff", b"(((((", b"hello", b"(PLAY)", b"(" * 5000, "(ÜBER)".encode(), b"(START a b c d e)"]
 )
@@ -170,6 +192,26 @@ def test_garbage_is_answered_in_one_line(match, text):
 def test_rules_that_cannot_be_played_are_refused_and_the_player_stays_available(player, rules):
     assert player.answer(f"(START bad x ({rules}) 5 1)".encode()) == b"busy"
     assert b"available" in player.answer(b"(INFO)")
+
+
+def test_rules_that_turn_out_bad_after_the_answer_to_start_leave_the_player_available(player, monkeypatch):
+    monkeypatch.setattr("ludus.protocols.ggp_player.margin", lambda clock: 10.0)  # START is answered at once
+    assert player.answer(b"(START late-bad x ((role x)) 1 1)") in (b"ready", b"busy")
+    until = time.monotonic() + 20.0
+    while b"available" not in player.answer(b"(INFO)"):
+        assert time.monotonic() < until
+        time.sleep(0.05)
+
+
+def test_a_start_does_not_wait_longer_than_its_clock_for_the_last_match_to_end(player, monkeypatch):
+    waited = []
+    monkeypatch.setattr(player, "_wait", lambda condition, until: waited.append(until - time.monotonic()))
+    for clock, most in ((0, 0.1), (1, 0.3), (60, 1.0)):
+        hand = Hand(player, f"clock.{clock}", clocks=(clock, 1))
+        waited.clear()
+        hand.start()
+        assert waited[0] <= most
+        hand.ask(f"(ABORT clock.{clock})")
 
 
 def test_a_preview_is_ready_at_once(player):
@@ -190,6 +232,27 @@ def test_the_thinking_process_may_die_in_a_match(match):
     while not match.is_legal(move) and time.monotonic() < until:  # one second may be too short for a new process
         move = match.play()
     assert match.is_legal(move)
+
+
+def test_one_thread_looks_for_legal_moves_while_the_thinking_process_is_silent(player, monkeypatch):
+    hand = Hand(player, "silent")
+    assert hand.start() == "ready"
+    looked, ended = [], threading.Event()
+
+    def find(match, asked):
+        looked.append(asked)
+        while not ended.is_set():
+            time.sleep(0.01)
+
+    monkeypatch.setattr(player, "_send_play", lambda match, moves: None)
+    monkeypatch.setattr(player, "_find_spare", find)
+    assert [hand.play() for _ in range(2)] == ["nil", "nil"]
+    assert looked == [1]
+    thread = player._match.sparing
+    assert hand.ask("(ABORT silent)") == "aborted"
+    thread.join(20.0)
+    assert not thread.is_alive()  # its work would slow the next match down
+    ended.set()
 
 
 def test_a_match_whose_manager_is_gone_is_given_up(player, monkeypatch):
