@@ -8,8 +8,6 @@ reasoner finds a legal move in this process.
 
 from __future__ import annotations
 
-import contextlib
-import ctypes
 import json
 import os
 import queue
@@ -314,14 +312,13 @@ class Player:
     def _find_spares(self, match: Match) -> None:
         """Find legal moves until the latest PLAY has one, or the match is over."""
         asked = 0
-        with contextlib.suppress(_Abandoned):
-            while True:
-                with self._change:
-                    if self._match is not match or match.asked == asked or match.asked in match.best:
-                        match.sparing = None
-                        return
-                    asked = match.asked
-                self._find_spare(match, asked)
+        while True:
+            with self._change:
+                if self._match is not match or match.asked == asked or match.asked in match.best:
+                    match.sparing = None
+                    return
+                asked = match.asked
+            self._find_spare(match, asked)
 
     def _find_spare(self, match: Match, asked: int) -> None:
         """Find a legal move by the reasoner in this process, since the thinking process does not answer."""
@@ -382,8 +379,6 @@ class Player:
         match, self._match = self._match, None
         if match is not None:
             self._last = match.start.match
-            if match.sparing is not None:
-                _abandon(match.sparing)
             self._child.send(["end", match.number])
             later = threading.Timer(IDLE_LIMIT, self._require_idle, (match.number,))
             later.daemon = True
@@ -495,16 +490,6 @@ class Player:
             case ["move", _, number, move, done]:
                 match.best[number] = (move, done)
         return None
-
-
-class _Abandoned(BaseException):
-    """Nobody waits any more for the work of a thread."""
-
-
-def _abandon(thread: threading.Thread) -> None:
-    """End a thread at its next step: to list millions of moves takes minutes, and slows other answers down."""
-    if thread.ident is not None:
-        ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread.ident), ctypes.py_object(_Abandoned))
 
 
 def _spare_game(rules: str) -> DescribedGame:
