@@ -3,6 +3,7 @@
 import math
 import sys
 import threading
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -252,7 +253,9 @@ def test_the_log_for_tensorboard_holds_what_the_log_holds(tmp_path):
 
 
 class Library:
-    """Stands in for the library of a tracker: keeps the calls of its functions."""
+    """Stands in for the library of a tracker, and for the run that it begins: keeps the calls of its functions."""
+
+    id, info = "a1b2", SimpleNamespace(run_id="a1b2")
 
     def __init__(self):
         self.calls = []
@@ -277,6 +280,15 @@ def test_the_same_figures_go_to_other_trackers(tmp_path, monkeypatch, name, log,
     settings = [call[-1].get("config") or call[1] for call in library.calls if call[0] in ("init", "log_params")]
     assert settings[0]["game"] == run.game.identity
     assert settings[0]["batch_size"] == run.config.batch_size
+
+
+@pytest.mark.parametrize(("name", "begin", "key"), [("wandb", "init", "id"), ("mlflow", "start_run", "run_id")])
+def test_a_resumed_run_goes_on_under_the_name_that_a_tracker_gave_it(tmp_path, monkeypatch, name, begin, key):
+    library = Library()
+    monkeypatch.setitem(sys.modules, name, library)
+    run = ludus.train("tictactoe", steps=8, run=tmp_path / "run", settings=QUICK, on_event=track(name))
+    ludus.train(resume=run.folder, steps=16, on_event=track(name))
+    assert [call[-1][key] for call in library.calls if call[0] == begin] == [None, "a1b2"]
 
 
 def test_a_training_goes_on_when_a_tracker_fails(tmp_path, monkeypatch):

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ludus.errors import BadOption, FiguresLost
+from ludus.runs.files import write_bytes
 from ludus.training.events import IterationDone, RunOpened, TrainingFinished, TrainingStopped
 
 if TYPE_CHECKING:
@@ -71,9 +72,12 @@ class WeightsAndBiases:
         self._run: Any = None
 
     def open(self, run: Run) -> None:
+        known = known_id(run, "wandb")
+        name, folder, settings = run.folder.name, str(run.folder), settings_of(run)
         self._run = self._library.init(
-            project="ludus", name=run.folder.name, dir=str(run.folder), config=settings_of(run)
+            project="ludus", name=name, dir=folder, config=settings, id=known, resume="allow" if known else None
         )
+        keep_id(run, "wandb", self._run.id)
 
     def log(self, figures: Mapping[str, float], iteration: int) -> None:
         self._run.log(dict(figures), step=iteration)
@@ -94,8 +98,11 @@ class MLflow:
 
     def open(self, run: Run) -> None:
         self._library.set_experiment("ludus")
-        self._library.start_run(run_name=run.folder.name)
-        self._library.log_params(settings_of(run))
+        known = known_id(run, "mlflow")
+        begun = self._library.start_run(run_id=known, run_name=None if known else run.folder.name)
+        if not known:
+            self._library.log_params(settings_of(run))
+            keep_id(run, "mlflow", begun.info.run_id)
 
     def log(self, figures: Mapping[str, float], iteration: int) -> None:
         self._library.log_metrics(dict(figures), step=iteration)
@@ -106,6 +113,19 @@ class MLflow:
 
 TRACKERS: dict[str, type[Any]] = {"tensorboard": TensorBoard, "wandb": WeightsAndBiases, "mlflow": MLflow}
 """The trackers by name."""
+
+
+def known_id(run: Run, program: str) -> str | None:
+    """The name that a program gave to this run before it was resumed."""
+    try:
+        return (run.folder / f"{program}.id").read_text().strip()[:200] or None
+    except (OSError, ValueError):
+        return None
+
+
+def keep_id(run: Run, program: str, name: object) -> None:
+    """Keep the name that a program gives to this run, under which a resumed run goes on."""
+    write_bytes(run.folder / f"{program}.id", f"{name}\n")
 
 
 def _missing(package: str, installed: str) -> BadOption:
