@@ -1,8 +1,9 @@
 """A trained player against UCT in games of partners: python -m benchmarks.teams GAME RUN [--seconds 2] [--games 50]
 
 GAME is gdl:babel, where all players win or lose together, or gdl:pacman, one against two. The network plays all seats
-of one team and `uct` the others; for comparison `uct` plays all seats. Printed is the mean value of the team, from -1
-to 1, with its 95 % interval. Every agent has the same time a move and one core; the first two joint moves are random.
+of one team and `uct` the others; for comparison `uct` plays all seats. With `--others zero`, the network plays the
+others in both cases. Printed is the mean value of the team, from -1 to 1, with its 95 % interval. Every agent has the
+same time a move and one core; the first two joint moves are random.
 """
 
 import argparse
@@ -63,13 +64,15 @@ def main() -> None:
     reader.add_argument("run")
     reader.add_argument("--seconds", type=float, default=2.0)
     reader.add_argument("--games", type=int, default=50)
+    reader.add_argument("--others", choices=["uct", "zero"], default="uct")
     reader.add_argument("--parallel", type=int, default=cpu_count())
     given = reader.parse_args()
     zero, uct = f"zero:{given.run}:{given.seconds}s:threads=1", f"uct:{given.seconds}s"
+    others = zero if given.others == "zero" else uct
     with ProcessPoolExecutor(given.parallel, mp_context=get_context("spawn")) as pool:
         for team, seats in TEAMS[given.game].items():
             for agent in (zero, uct):
-                agents = tuple(agent if seat in seats else uct for seat in range(3))
+                agents = tuple(agent if seat in seats else others for seat in range(3))
                 jobs = [pool.submit(play, given.game, agents, seed) for seed in range(given.games)]
                 values = [job.result()[seats[0]] for job in jobs]
                 half = 1.96 * statistics.stdev(values) / math.sqrt(len(values))
