@@ -1,6 +1,8 @@
 """Which cluster an address means, and what a user is told where there is none."""
 
+import importlib
 import socket
+from types import BuiltinFunctionType
 
 import pytest
 
@@ -43,6 +45,13 @@ def test_auto_means_the_cluster_that_runs_on_this_machine(nothing_runs, listenin
     assert running_address() is None  # another user's
     monkeypatch.setenv("RAY_ADDRESS", listening)
     assert running_address() == listening
+
+
+def test_ray_leaves_print_as_it_is_which_rules_may_call():
+    pytest.importorskip("ray")
+    connection.import_ray()
+    importlib.import_module("ray.experimental.tqdm_ray").instance()
+    assert type(print) is BuiltinFunctionType
 
 
 def test_an_address_without_a_cluster_is_one_line(closed, monkeypatch):

@@ -34,6 +34,7 @@ def import_ray() -> Any:
     """The package ray; BadOption says how to install it."""
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # silences a warning about GPUs of CPU actors
+    os.environ.setdefault("RAY_TQDM_PATCH_PRINT", "0")  # Ray would replace `print`, and rules that print not compile
     try:
         return importlib.import_module("ray")
     except ImportError:
