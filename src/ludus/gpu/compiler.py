@@ -29,6 +29,7 @@ from numba.core.callconv import RETCODE_NONE, RETCODE_OK
 from numba.core.errors import NumbaError
 
 from ludus.errors import Unsuitable
+from ludus.gpu.driver import Function
 from ludus.native import store
 from ludus.native.digests import digest_of_function
 from ludus.native.emission import INTENSIVE
@@ -217,22 +218,11 @@ class GpuKernel:
         """`arguments`: arrays and numbers, after the index; the content of the arrays does not matter here."""
         self.lanes, self.blocks = lanes, -(-count // lanes)
         ptx = stored_ptx(function, arguments, count, chip, lanes)
-        self._driver = ctypes.CDLL("libcuda.so.1")
-        self._module, self._function = ctypes.c_void_p(), ctypes.c_void_p()
         try:
-            self._call("cuModuleLoadData", ctypes.byref(self._module), ctypes.c_char_p(ptx.encode()))
-            self._call("cuModuleGetFunction", ctypes.byref(self._function), self._module, ENTRY.encode())
+            self._function = Function(ptx.encode(), ENTRY)
         except RuntimeError as error:
             raise Unsuitable(f"{function.__name__} cannot be loaded on the GPU: {error}") from error
 
-    def _call(self, name: str, *arguments: Any) -> None:
-        status = getattr(self._driver, name)(*arguments)
-        if status:
-            raise RuntimeError(f"CUDA's driver answers {name} with error {status}")
-
     def launch(self, stream: int, pointers: Sequence[int]) -> None:
         """Run on a CUDA stream; `pointers`: addresses of an int32 for failures and of each array of the arguments."""
-        values = [ctypes.c_void_p(pointer) for pointer in pointers]
-        listed = (ctypes.c_void_p * len(values))(*(ctypes.addressof(value) for value in values))
-        sizes = (self.blocks, 1, 1, self.lanes, 1, 1)
-        self._call("cuLaunchKernel", self._function, *sizes, 0, ctypes.c_void_p(stream), listed, None)
+        self._function.launch(self.blocks, self.lanes, stream, [ctypes.c_void_p(pointer) for pointer in pointers])

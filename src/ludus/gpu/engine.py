@@ -16,6 +16,7 @@ import torch
 
 from ludus.errors import Unsuitable
 from ludus.gpu.fusion import fastest_fusion
+from ludus.gpu.tower import Tower
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -74,6 +75,9 @@ class CudaEngine:
         with torch.no_grad(), torch.cuda.stream(self.stream):  # in place: captured graphs use this memory
             for mine, theirs in zip(self.network.parameters(), fresh.parameters(), strict=True):
                 mine.copy_(theirs)
+            for module in self.forward.modules():
+                if isinstance(module, Tower):
+                    module.refresh()
         torch.cuda.synchronize()
 
     def _fastest(self, network: Any, exact: Any) -> tuple[Any, list[str]]:

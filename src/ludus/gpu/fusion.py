@@ -11,6 +11,8 @@ import numpy as np
 import torch
 from torch import fx, nn
 
+from ludus.gpu import tower
+
 ROUNDING = 4.0
 """In bfloat16, a fused network may be this many times as far from float32 as the plain one."""
 ROWS = 64
@@ -20,8 +22,8 @@ ROWS = 64
 def fastest_fusion(network: Any, exact: Any, device: str) -> tuple[Any, list[str]]:
     """The fastest form of a network that gives its answers, and why faster forms were not taken.
 
-    The forms are: fused with Triton's layers, fused by cuDNN alone, and the network itself. `network` is a folded
-    nets.network.Network in bfloat16 on a device, `exact` the same in float32.
+    The forms are: all residual blocks as one kernel, fused with Triton's layers, fused by cuDNN alone, and the network
+    itself. `network` is a folded nets.network.Network in bfloat16 on a device, `exact` the same in float32.
     """
     sizes = network.sizes
     rng = np.random.default_rng(0)
@@ -38,9 +40,15 @@ def fastest_fusion(network: Any, exact: Any, device: str) -> tuple[Any, list[str
     reasons: list[str] = []
     with torch.inference_mode():
         expected, plain = exact(planes), network(rounded)
-        for name in ("Triton's layers", "fusion by cuDNN"):
+        forms: dict[str, Callable[[], fx.GraphModule]] = {
+            "Triton's layers": lambda: fused(network, _layers()),
+            "fusion by cuDNN": lambda: fused(network),
+        }
+        if device == "cuda" and tower.fits(network):
+            forms = {"one kernel for all blocks": lambda: fused(tower.with_tower(network), _layers()), **forms}
+        for name, form in forms.items():
             try:
-                made = fused(network, _layers() if name == "Triton's layers" else None)
+                made = form()
                 found = [answer.float().cpu() for answer in made(rounded)]
             except Exception as error:  # Triton's errors may be of any kind
                 reasons.append(f"{name}: {type(error).__name__}: {str(error).strip()[:200]}")
@@ -70,14 +78,14 @@ def _layers() -> Any:
 
 
 class _Tracer(fx.Tracer):
-    """Lists the operations of a network, with its modules that pool as one operation each."""
+    """Lists the operations of a network, with its modules that pool, and a tower, as one operation each."""
 
     def __init__(self, network: Any):
         super().__init__()
-        self.pooling, self.mixing = network.pooling, network.mixing
+        self.whole = network.pooling, network.mixing, tower.Tower
 
     def is_leaf_module(self, module: nn.Module, name: str) -> bool:
-        return isinstance(module, (self.pooling, self.mixing)) or super().is_leaf_module(module, name)
+        return isinstance(module, self.whole) or super().is_leaf_module(module, name)
 
 
 def fused(network: Any, layers: Any = None) -> fx.GraphModule:
