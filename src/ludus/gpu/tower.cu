@@ -14,6 +14,9 @@
 // each row of a board there is a place that is always 0, and GUARD lines of 0 lie before the first and after the last
 // row, so that a neighbour of a place is always a fixed number of lines away.
 //
+// The grid is as large as the GPU: a block of threads takes boards until none are left. Its two groups share the weights,
+// and one begins later than the other, so that one multiplies while the other writes its results or loads boards.
+//
 // A convolution is a product of matrices for each of the nine neighbours: weights [64 outputs, CHANNELS] times lines
 // [CHANNELS, PLACES], added up in registers. A warp of a group holds 16 outputs of all places.
 
@@ -186,6 +189,12 @@ __device__ __forceinline__ void pool(char* lines, float* pooled, const u32* weig
   }
 }
 
+// The line of the i-th eight numbers of the boards of a group, which lie in memory as [boards, CELLS, CHANNELS].
+__device__ __forceinline__ int line_of(int i) {
+  int chunk = i % CHUNKS, cell = i / CHUNKS % CELLS, board = i / (CHUNKS * CELLS);
+  return chunk * LINES + GUARD + cell / COLUMNS * STRIDE + board * (COLUMNS + 1) + cell % COLUMNS;
+}
+
 // x and out bfloat16 [count, CELLS, CHANNELS]; weights bfloat16 [2 * BLOCKS, 9, CHUNKS, 64, 8]; bias [2 * BLOCKS, 64];
 // pool_weight bfloat16 [pooled blocks, 2 * CHANNELS, CHANNELS]; pool_offset [pooled blocks, CHANNELS].
 extern "C" __global__ void __launch_bounds__((GROUPS + 1) * GROUP, 1)
@@ -194,6 +203,7 @@ tower(const uint4* x, uint4* out, const char* weights, const float* bias, const 
   extern __shared__ __align__(128) char memory[];
   u32 base = (u32)__cvta_generic_to_shared(memory);
   u32 full = base + BARRIERS_AT, empty = full + 8 * STAGES;
+  int turns = (count + GROUPS * BOARDS - 1) / (GROUPS * BOARDS);
   int group = threadIdx.x / GROUP, thread = threadIdx.x % GROUP, lane = thread % 32, warp = thread / 32;
   if (threadIdx.x == 0) {
     for (int slot = 0; slot < STAGES; slot++) {
@@ -205,12 +215,15 @@ tower(const uint4* x, uint4* out, const char* weights, const float* bias, const 
   __syncthreads();
   if (threadIdx.x >= LOADER) {
     asm volatile("setmaxnreg.dec.sync.aligned.u32 40;");
-    if (threadIdx.x == LOADER)
-      for (int tap = 0; tap < 2 * BLOCKS * 9; tap++) {
-        int slot = tap % STAGES;
-        if (tap >= STAGES) barrier_wait(empty + 8 * slot, (tap / STAGES - 1) & 1);
-        load_tap(base + slot * TAP_BYTES, weights + (u64)tap * TAP_BYTES, full + 8 * slot);
-      }
+    if (threadIdx.x == LOADER) {
+      int slot = 0, parity = 1;  // a slot that was never used counts as empty
+      for (int turn = blockIdx.x; turn < turns; turn += gridDim.x)
+        for (int tap = 0; tap < 2 * BLOCKS * 9; tap++) {
+          barrier_wait(empty + 8 * slot, parity);
+          load_tap(base + slot * TAP_BYTES, weights + (u64)tap * TAP_BYTES, full + 8 * slot);
+          if (++slot == STAGES) slot = 0, parity ^= 1;
+        }
+    }
     return;
   }
   asm volatile("setmaxnreg.inc.sync.aligned.u32 232;");
@@ -218,43 +231,41 @@ tower(const uint4* x, uint4* out, const char* weights, const float* bias, const 
   char* inner = kept + BOARD_BYTES;                           // between the two convolutions of a block
   u32 kept_at = base + BOARDS_AT + group * 2 * BOARD_BYTES, inner_at = kept_at + BOARD_BYTES;
   float* pooled = (float*)(memory + POOL_AT) + group * BOARDS * 2 * CHANNELS;
+  if (group == 1) asm volatile("bar.sync 3, 256;" ::: "memory");
   for (int i = thread; i < 2 * CHUNKS * LINES; i += GROUP) ((uint4*)kept)[i] = make_uint4(0, 0, 0, 0);
   wait_for_group(group);
-  int first = (blockIdx.x * GROUPS + group) * BOARDS;
-  for (int i = thread; i < BOARDS * CELLS * CHUNKS; i += GROUP) {
-    int chunk = i % CHUNKS, cell = i / CHUNKS % CELLS, board = i / (CHUNKS * CELLS);
-    int place = cell / COLUMNS * STRIDE + board * (COLUMNS + 1) + cell % COLUMNS;
-    if (first + board < count)
-      ((uint4*)kept)[chunk * LINES + GUARD + place] = x[(u64)first * CELLS * CHUNKS + i];
-  }
   u64 shown = 0;  // two bits for each eight places: whether this thread's two of them are cells
   for (int i = 0; i < PLACES / 8; i++)
     for (int j = 0; j < 2; j++) {
       int place = 8 * i + 2 * (lane & 3) + j;
       if (place < USED && place % (COLUMNS + 1) != COLUMNS) shown |= 1ull << (2 * i + j);
     }
-  publish(group);
   Ring ring = {base, full, empty, 0, 0};
   float sums[NUMBERS];
 #pragma unroll 1
-  for (int block = 0; block < BLOCKS; block++) {
-    bool pooling = POOLED >> block & 1;
-    convolve(sums, kept_at, ring, lane);
-    finish<false>(sums, inner_at, bias + 2 * block * OUTPUTS, !pooling, shown, warp, lane);
-    if (pooling) {
-      wait_for_group(group);
-      pool(inner, pooled, pool_weight, pool_offset, warp, lane);
-      pool_weight += CHANNELS * CHANNELS, pool_offset += CHANNELS;
+  for (int turn = blockIdx.x; turn < turns; turn += gridDim.x) {
+    int first = (turn * GROUPS + group) * BOARDS;
+    int last = min(BOARDS, count - first) * CELLS * CHUNKS;
+    for (int i = thread; i < last; i += GROUP) ((uint4*)kept)[line_of(i)] = x[(u64)first * CELLS * CHUNKS + i];
+    publish(group);
+    if (group == 0 && turn == blockIdx.x) asm volatile("bar.arrive 3, 256;" ::: "memory");
+    const u32* weight = pool_weight;
+    const float* offset = pool_offset;
+#pragma unroll 1
+    for (int block = 0; block < BLOCKS; block++) {
+      bool pooling = POOLED >> block & 1;
+      convolve(sums, kept_at, ring, lane);
+      finish<false>(sums, inner_at, bias + 2 * block * OUTPUTS, !pooling, shown, warp, lane);
+      if (pooling) {
+        wait_for_group(group);
+        pool(inner, pooled, weight, offset, warp, lane);
+        weight += CHANNELS * CHANNELS, offset += CHANNELS;
+      }
+      publish(group);
+      convolve(sums, inner_at, ring, lane);
+      finish<true>(sums, kept_at, bias + (2 * block + 1) * OUTPUTS, true, shown, warp, lane);
+      publish(group);
     }
-    publish(group);
-    convolve(sums, inner_at, ring, lane);
-    finish<true>(sums, kept_at, bias + (2 * block + 1) * OUTPUTS, true, shown, warp, lane);
-    publish(group);
-  }
-  for (int i = thread; i < BOARDS * CELLS * CHUNKS; i += GROUP) {
-    int chunk = i % CHUNKS, cell = i / CHUNKS % CELLS, board = i / (CHUNKS * CELLS);
-    int place = cell / COLUMNS * STRIDE + board * (COLUMNS + 1) + cell % COLUMNS;
-    if (first + board < count)
-      out[(u64)first * CELLS * CHUNKS + i] = ((uint4*)kept)[chunk * LINES + GUARD + place];
+    for (int i = thread; i < last; i += GROUP) out[(u64)first * CELLS * CHUNKS + i] = ((uint4*)kept)[line_of(i)];
   }
 }

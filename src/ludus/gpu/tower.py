@@ -31,9 +31,8 @@ MOST_PLACES = 256
 """Places that one matrix product covers."""
 SHARED = 232_448 - 1024
 """Bytes of shared memory that a block of threads may have."""
-FEWEST_STAGES = 3
-MOST_STAGES = 18
-"""Slots for the weights of a tap."""
+FEWEST_STAGES, ENOUGH_STAGES, MOST_STAGES = 3, 9, 18
+"""Slots for the weights of a tap. One group of warps can be ahead of the other by so many taps."""
 
 
 class Plan(NamedTuple):
@@ -66,7 +65,8 @@ def plan(channels: int, rows: int, columns: int, pooled: Sequence[bool]) -> Plan
         fixed = GROUPS * (2 * channels // 8 * lines * 16 + boards * 2 * channels * 4)
         tap = channels * OUTPUTS * 2
         stages = min(MOST_STAGES, (SHARED - fixed) // (tap + 16))
-        if places <= MOST_PLACES and stages >= FEWEST_STAGES:
+        enough = ENOUGH_STAGES if found else FEWEST_STAGES
+        if places <= MOST_PLACES and stages >= enough:
             bits = sum(1 << i for i, each in enumerate(pooled) if each)
             shared = fixed + stages * (tap + 16)
             found = Plan(channels, rows, columns, boards, places, len(pooled), bits, stages, shared)
@@ -89,6 +89,11 @@ def source(plan: Plan) -> str:
     del numbers["shared"]
     named = "".join(f"#define {name.upper()} {number}\n" for name, number in numbers.items())
     return named + code.replace("@MULTIPLY@", multiply)
+
+
+@cache
+def _processors() -> int:
+    return torch.cuda.get_device_properties().multi_processor_count
 
 
 @cache
@@ -159,7 +164,7 @@ class Tower(nn.Module):
         x = x.contiguous(memory_format=torch.channels_last)
         out = torch.empty_like(x, memory_format=torch.channels_last)
         pointers = [ctypes.c_void_p(each.data_ptr()) for each in (x, out, *self._packed)]
-        blocks = -(-len(x) // (GROUPS * self.plan.boards))
+        blocks = min(_processors(), -(-len(x) // (GROUPS * self.plan.boards)))
         stream = torch.cuda.current_stream().cuda_stream
         _function(self.plan).launch(blocks, THREADS, stream, [*pointers, ctypes.c_int(len(x))])
         return out
