@@ -1,12 +1,12 @@
-"""Self-play on one GPU: python -m benchmarks.gpu [--compiled] [--plain]
+"""Self-play on one GPU: python -m benchmarks.gpu [--peer PYTHON] [--compiled] [--plain]
 
-Connect-4, a 6 x 64 network in bfloat16, 32 simulations a move. For scale, mctx + pgx on one H200: 1.6, 4.0 and 6.6
-million simulations/s with 1,024, 4,096 and 16,384 games.
+Connect-4, a 6 x 64 network in bfloat16, 32 simulations a move. PYTHON is an interpreter with jax, mctx and pgx, whose
+self-play is then measured in the same run. For scale, mctx + pgx on one H200: 1.6, 4.0 and 6.6 million simulations/s
+with 1,024, 4,096 and 16,384 games.
 """
 
-import itertools
+import argparse
 import logging
-import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -15,6 +15,7 @@ import numpy as np
 import torch
 
 import ludus
+from benchmarks.selfplay import peer
 from ludus.gpu.engine import CudaEngine
 from ludus.machine import cpu_count
 from ludus.nets.engines import TorchEngine
@@ -23,6 +24,7 @@ from ludus.nets.families import make_network
 from ludus.runs.config import Config, with_settings
 from ludus.training.worker import Worker
 
+BLOCKS, WIDTH = 6, 64
 SIMULATIONS = 32
 FORESTS = (1, 2, 3)
 """Number of forests that the games are split into."""
@@ -74,29 +76,39 @@ def self_play(workers: list[Worker], moves: int) -> float:
 
 def main() -> None:
     logging.disable()
-    how = {"fuse": "--plain" not in sys.argv, "compiled": "--compiled" in sys.argv}
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--peer", help="a Python that has jax, mctx and pgx")
+    parser.add_argument("--compiled", action="store_true", help="apply torch.compile to the network")
+    parser.add_argument("--plain", action="store_true", help="join no layers of the network")
+    given = parser.parse_args()
+    how = {"fuse": not given.plain, "compiled": given.compiled}
     game = ludus.make("connect4").compile()
     print(f"{torch.cuda.get_device_name()}, {cpu_count()} cores, torch {torch.__version__}, {how}", flush=True)
-    network = make_network("residual", game, blocks=6, width=64)
+    network = make_network("residual", game, blocks=BLOCKS, width=WIDTH)
     first = CudaEngine(**how)
     first.load(network)
     if first.unfused:
         print(f"Not fused: {'; '.join(first.unfused)}", flush=True)
     print(f"Policy and value differ from PyTorch in float32 by at most {apart(network, how):.4f}", flush=True)
     config = with_settings(Config(), {"simulations": SIMULATIONS, "considered_moves": 7})
-    for games, forests in itertools.product((1024, 4096, 16384), FORESTS):
-        engines = [first, *(first.share() for _ in range(forests - 1))]
-        alone = network_alone(engines, games // forests, 1.0)
-        workers = [
-            Worker(game, config, PlaneEvaluator(game, engine), games // forests, seed)
-            for seed, engine in enumerate(engines)
-        ]
-        rate = self_play(workers, max(20, 163840 // games))
-        print(
-            f"{games:6} games in {forests} forests: {rate / 1e6:.2f} million simulations/s, "
-            f"the network alone {alone / 1e6:.2f} million evaluations/s: {100 * rate / alone:.0f} %",
-            flush=True,
-        )
+    for games in (1024, 4096, 16384):
+        theirs = peer(given.peer, BLOCKS, WIDTH, games, "bfloat16") if given.peer else 0.0
+        if theirs:
+            print(f"{games:6} games, mctx + pgx: {theirs / 1e6:.2f} million simulations/s", flush=True)
+        for forests in FORESTS:
+            engines = [first, *(first.share() for _ in range(forests - 1))]
+            alone = network_alone(engines, games // forests, 1.0)
+            workers = [
+                Worker(game, config, PlaneEvaluator(game, engine), games // forests, seed)
+                for seed, engine in enumerate(engines)
+            ]
+            rate = self_play(workers, max(20, 163840 // games))
+            compared = f", {rate / theirs:.2f} times mctx + pgx" if theirs else ""
+            print(
+                f"{games:6} games in {forests} forests: {rate / 1e6:.2f} million simulations/s{compared}, "
+                f"the network alone {alone / 1e6:.2f} million evaluations/s: {100 * rate / alone:.0f} %",
+                flush=True,
+            )
 
 
 if __name__ == "__main__":

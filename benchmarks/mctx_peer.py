@@ -1,7 +1,8 @@
-"""Self-play of mctx + pgx on this machine: python benchmarks/mctx_peer.py BLOCKS WIDTH GAMES SIMULATIONS
+"""Self-play of mctx + pgx on this machine: python benchmarks/mctx_peer.py BLOCKS WIDTH GAMES SIMULATIONS [NUMBERS]
 
-Connect-4, Gumbel MuZero policy, a residual network of plain convolutions in float32. Prints simulations a second. Needs
-jax, mctx and pgx, which may be in an environment of their own; benchmarks.selfplay calls this file there.
+Connect-4, Gumbel MuZero policy, a residual network of plain convolutions; NUMBERS is float32 or bfloat16. Prints
+simulations a second. Needs jax, mctx and pgx, which may be in an environment of their own; benchmarks.selfplay and
+benchmarks.gpu call this file there.
 """
 
 import sys
@@ -13,6 +14,7 @@ import mctx
 import pgx
 
 BLOCKS, WIDTH, GAMES, SIMULATIONS = map(int, sys.argv[1:5])
+NUMBERS = jnp.dtype(sys.argv[5] if len(sys.argv) > 5 else "float32")
 env = pgx.make("connect_four")
 
 
@@ -24,7 +26,7 @@ def make_weights(key):
     keys = iter(jax.random.split(key, 2 * BLOCKS + 8))
 
     def normal(*shape):
-        return jax.random.normal(next(keys), shape) * 0.05
+        return (jax.random.normal(next(keys), shape) * 0.05).astype(NUMBERS)
 
     return {
         "stem": normal(3, 3, 2, WIDTH),
@@ -35,13 +37,13 @@ def make_weights(key):
 
 
 def network(weights, planes):
-    x = jax.nn.relu(convolve(planes.astype(jnp.float32), weights["stem"]))
+    x = jax.nn.relu(convolve(planes.astype(NUMBERS), weights["stem"]))
     for first, second in weights["blocks"]:
         x = jax.nn.relu(x + convolve(jax.nn.relu(convolve(x, first)), second))
     policy = jax.nn.relu(convolve(x, weights["policy"][0])).reshape(len(x), -1) @ weights["policy"][1]
     value = jax.nn.relu(convolve(x, weights["value"][0])).reshape(len(x), -1)
     value = jnp.tanh(jax.nn.relu(value @ weights["value"][1]) @ weights["value"][2])
-    return policy, value[:, 0]
+    return policy.astype(jnp.float32), value[:, 0].astype(jnp.float32)
 
 
 def legal_only(logits, states):

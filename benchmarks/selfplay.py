@@ -21,8 +21,9 @@ ROUNDS = 3
 PEER_GAMES = (64, 256)
 
 
-def peer(python: str, blocks: int, width: int, games: int) -> float:
-    command = [python, str(Path(__file__).parent / "mctx_peer.py"), *map(str, (blocks, width, games, 32))]
+def peer(python: str, blocks: int, width: int, games: int, numbers: str = "float32") -> float:
+    """Simulations a second of mctx + pgx."""
+    command = [python, str(Path(__file__).parent / "mctx_peer.py"), *map(str, (blocks, width, games, 32)), numbers]
     return float(subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()[-1])
 
 

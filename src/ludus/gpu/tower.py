@@ -18,7 +18,6 @@ import torch
 from torch import nn
 
 from ludus.gpu.driver import Function, compile_cuda
-from ludus.nets.blocks import Block
 
 CHIP = "sm_90a"
 OUTPUTS = 64
@@ -109,13 +108,13 @@ def fits(network: Any) -> bool:
     return _plan_for(blocks, network.sizes.observation[1:]) is not None
 
 
-def blocks_of(network: Any) -> list[Block]:
-    """The blocks at the end of a trunk that is a stem and residual blocks; empty for other trunks."""
-    trunk = network.trunk
-    if not isinstance(trunk, nn.Sequential) or not isinstance(trunk[-1], Block):
-        return []
-    blocks = [each for each in trunk if isinstance(each, Block)]
-    return blocks if list(trunk)[-len(blocks) :] == blocks else []
+def blocks_of(network: Any) -> list[Any]:
+    """The residual blocks at the end of a network's trunk, nets.blocks.Block; empty for other trunks."""
+    parts = list(network.trunk) if isinstance(network.trunk, nn.Sequential) else []
+    first = len(parts)
+    while first > 0 and isinstance(parts[first - 1], network.block):
+        first -= 1
+    return parts[first:]
 
 
 def with_tower(network: Any) -> Any:
@@ -128,7 +127,7 @@ def with_tower(network: Any) -> Any:
     return made
 
 
-def _plan_for(blocks: Sequence[Block], shape: Sequence[int]) -> Plan | None:
+def _plan_for(blocks: Sequence[Any], shape: Sequence[int]) -> Plan | None:
     width = _convolution(blocks[0].first).out_channels
     return plan(width, shape[0], shape[1], [block.pool is not None for block in blocks])
 
@@ -141,7 +140,7 @@ def _convolution(part: Any) -> Any:
 class Tower(nn.Module):
     """Residual blocks as one kernel. x bfloat16 [K, C, rows, columns], channels last in memory, to the same shape."""
 
-    def __init__(self, blocks: Sequence[Block], shape: Sequence[int]):
+    def __init__(self, blocks: Sequence[Any], shape: Sequence[int]):
         super().__init__()
         self.blocks = nn.ModuleList(blocks)
         found = _plan_for(blocks, shape)

@@ -112,6 +112,8 @@ class Network(nn.Module):
     """The class of the modules that pool over a board; a GPU joins them with their neighbours (see gpu/fusion.py)."""
     mixing: ClassVar[type[nn.Module] | tuple[()]] = ()
     """The class of the modules that pool over groups of cells, which a GPU runs as one kernel each; () for none."""
+    block: ClassVar[type[nn.Module] | tuple[()]] = ()
+    """The class of the residual blocks that end the trunk, which a GPU may run as one kernel (see gpu/tower.py)."""
     tolerance: ClassVar[float] = 0.1
     """Largest `mean_difference` (see checking.py) of an engine that rounds, such as one in 8-bit integers."""
     trunk: nn.Module

@@ -16,6 +16,7 @@ class Residual(Network):
     """`blocks` residual blocks of `width` channels; every third block, and the heads, see the whole board."""
 
     family = "residual"
+    block = Block
 
     def __init__(self, sizes: Sizes, blocks: int, width: int):
         super().__init__(sizes)
