@@ -6,6 +6,7 @@ from torch import nn
 
 import ludus
 from ludus.gpu import tower
+from ludus.gpu.fusion import fused
 from ludus.nets.blocks import Block
 from ludus.nets.families import make_network
 from ludus.nets.folding import folded
@@ -74,6 +75,17 @@ def test_only_trunks_of_residual_blocks_become_a_tower():
     assert not any(isinstance(each, tower.Tower) for each in network.trunk)
 
 
+def test_trunks_that_fit_every_board_become_a_tower_and_keep_their_weights():
+    game = ludus.make("breakthrough", height=6, width=6)
+    network = make_network("residual", game, blocks=3, width=16, size_free=True).folded()
+    with_tower = tower.with_tower(network)
+    assert len(tower.blocks_of(network)) == 3
+    assert [type(each) for each in with_tower.trunk.blocks] == [tower.Tower]
+    assert with_tower.trunk.stem is network.trunk.stem
+    assert len(network.trunk.blocks) == 3
+    assert any(node.target == "trunk.blocks.0" for node in fused(with_tower).graph.nodes)
+
+
 def test_new_weights_are_packed_into_the_same_memory():
     network = make_network("residual", ludus.make("connect4"), blocks=3, width=16).folded()
     made = tower.with_tower(network).trunk[-1]
@@ -104,16 +116,17 @@ def test_the_kernel_is_as_exact_as_pytorch_in_bfloat16(channels, rows, columns, 
 
 
 @pytest.mark.skipif(not HOPPER, reason="needs a Hopper GPU")
-def test_an_engine_runs_the_kernel_also_with_new_weights():
+@pytest.mark.parametrize(("name", "size_free"), [("connect4", False), ("breakthrough", True)])
+def test_an_engine_runs_the_kernel_also_with_new_weights(name, size_free):
     from ludus.gpu.engine import CudaEngine
     from ludus.nets.checking import random_planes
     from ludus.nets.engines import TorchEngine
 
-    game = ludus.make("connect4")
+    game = ludus.make(name)
     gpu, cpu = CudaEngine(), TorchEngine()
     for seed in range(3):
         torch.manual_seed(seed)
-        network = make_network("residual", game, blocks=3, width=32)
+        network = make_network("residual", game, blocks=3, width=32, size_free=size_free)
         gpu.load(network)
         cpu.load(network)
         assert any(isinstance(each, tower.Tower) for each in gpu.forward.modules())

@@ -109,8 +109,9 @@ def fits(network: Any) -> bool:
 
 
 def blocks_of(network: Any) -> list[Any]:
-    """The residual blocks at the end of a network's trunk, nets.blocks.Block; empty for other trunks."""
-    parts = list(network.trunk) if isinstance(network.trunk, nn.Sequential) else []
+    """The residual blocks that end a network's trunk, nets.blocks.Block; empty for other trunks."""
+    trunk = network.trunk
+    parts = list(trunk if isinstance(trunk, nn.Sequential) else getattr(trunk, "blocks", []))
     first = len(parts)
     while first > 0 and isinstance(parts[first - 1], network.block):
         first -= 1
@@ -120,10 +121,20 @@ def blocks_of(network: Any) -> list[Any]:
 def with_tower(network: Any) -> Any:
     """A copy of a folded network, with its weights, whose residual blocks are a Tower."""
     blocks = blocks_of(network)
-    made = copy.copy(network)
-    made._modules = dict(network._modules)
-    stem = list(network.trunk)[: -len(blocks)]
-    made.trunk = nn.Sequential(*stem, Tower(blocks, network.sizes.observation[1:]))
+    last = Tower(blocks, network.sizes.observation[1:])
+    made = _copied(network)
+    if isinstance(network.trunk, nn.Sequential):
+        made.trunk = nn.Sequential(*list(network.trunk)[: -len(blocks)], last)
+    else:
+        made.trunk = _copied(network.trunk)
+        made.trunk.blocks = nn.ModuleList([last])
+    return made
+
+
+def _copied(module: nn.Module) -> Any:
+    """A module with the same parts, which can be replaced."""
+    made = copy.copy(module)
+    made._modules = dict(module._modules)
     return made
 
 
@@ -159,7 +170,8 @@ class Tower(nn.Module):
             else:
                 self._packed = fresh
 
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
+    def forward(self, x: torch.Tensor, mask: None = None) -> torch.Tensor:
+        """A mask is what some trunks pass on to their blocks; networks that have one run without a tower."""
         x = x.contiguous(memory_format=torch.channels_last)
         out = torch.empty_like(x, memory_format=torch.channels_last)
         pointers = [ctypes.c_void_p(each.data_ptr()) for each in (x, out, *self._packed)]

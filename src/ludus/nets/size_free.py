@@ -133,6 +133,7 @@ class SizeFree(Network):
     """`blocks` residual blocks of `width` channels, and heads that fit any board size."""
 
     family = "residual"
+    block = Block
 
     def __init__(self, sizes: Sizes, blocks: int, width: int):
         super().__init__(sizes)
