@@ -88,7 +88,8 @@ def test_trunks_that_fit_every_board_become_a_tower_and_keep_their_weights():
 
 def test_new_weights_are_packed_into_the_same_memory():
     network = make_network("residual", ludus.make("connect4"), blocks=3, width=16).folded()
-    made = tower.with_tower(network).trunk[-1]
+    with torch.inference_mode():
+        made = tower.with_tower(network).trunk[-1]
     before = [each.data_ptr() for each in made._packed]
     with torch.no_grad():
         for each in network.parameters():

@@ -162,7 +162,7 @@ class Tower(nn.Module):
 
     def refresh(self) -> None:
         """Take over the weights of the blocks, into the memory that captured graphs use."""
-        with torch.no_grad():
+        with torch.inference_mode(False), torch.no_grad():  # inference tensors cannot be written to later
             fresh = packed(self.blocks)
             if self._packed:
                 for mine, theirs in zip(self._packed, fresh, strict=True):
