@@ -89,7 +89,8 @@ def test_the_player_that_comes_with_ludus_is_the_default(pack, monkeypatch, caps
 def test_the_players_that_come_with_ludus_are_listed_in_words(capsys):
     main(["players"])
     shown = capsys.readouterr().out
-    assert re.search(r"(?m)^sevn +every size +\d+ +\d+ +at least \d+ +groups 6 x 64 +1\.2 MB$", shown)
+    assert re.search(r"(?m)^sevn +every size +\d+ +\d+ +\d+ to \d+ +groups 6 x 64 +1\.2 MB$", shown)
+    assert re.search(r"(?m)^breakthrough +\S.* +\d+ +\d+ +at least \d+ +residual 5 x 48 +0\.9 MB$", shown)
     assert not re.search(r"\b(inf|nan)\b|\b0\.0 MB", shown)
 
 
