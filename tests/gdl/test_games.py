@@ -247,7 +247,7 @@ def test_gdl_check_lists_problems_with_their_places(tmp_path, capsys):
     assert lines[0].startswith(f"error: rules.kif, line {TICTACTOE.count(chr(10)) + 2}, column 1: the variable ?move")
     assert lines[1].startswith("warning: rules.kif, line")
     assert lines[-1].endswith("1 error, 1 warning: it can be played")
-    path.write_text(f"{TICTACTOE}\n(next 1 2)")
+    path.write_text(f"{TICTACTOE}\n(<= terminal q)\n(<= q (not q))")
     assert main(["gdl", "check", str(path)]) == 1
     assert capsys.readouterr().out.splitlines()[-1].endswith("1 error, 0 warnings: it cannot be played")
     assert main(["gdl", "check", "gdl:tictactoe"]) == 0
