@@ -6,7 +6,8 @@ from random import Random
 import pytest
 
 import ludus
-from ludus.gdl.game import GdlGame, make, make_file
+from ludus.gdl.game import GdlGame, make, make_file, networks_of
+from ludus.gdl.grounding import CannotGround, ways_to_ground
 from ludus.gdl.kif import show
 from ludus.gdl.language import read_description
 from ludus.gdl.reasoned import ReasonedGame
@@ -192,3 +193,23 @@ def test_terms_that_double_with_every_step_are_given_up_at_once(plies):
 
     with pytest.raises(TooLarge, match="the rules build terms of more than 10,000 parts"):
         play()
+
+
+COUNTS = """(role r) (init (step zero)) (legal r a) (legal r b) (<= (next (step (s ?n))) (true (step ?n)) {})
+    (<= (next on) (does r a)) (goal r 50) (<= terminal (true never)) (go zero) (go (s zero)) (top (s zero))"""
+
+
+def test_facts_that_grow_with_every_step_are_left_to_the_reasoner_and_played_to_the_longest_game():
+    description = read_description(COUNTS.format(""))
+    with pytest.raises(CannotGround, match="the facts grow with every step"):
+        ways_to_ground(description)
+    position = ReasonedGame(description).start()
+    while not position.is_over:
+        position = position.play("a")
+    assert len(position.played) == 1000
+    assert position.text.count("(s ") == 1000
+
+
+@pytest.mark.parametrize("bound", ["(go ?n)", "(not (top ?n))", "(distinct ?n (s zero))", "(true (step zero)) (go ?n)"])
+def test_facts_that_grow_to_a_bound_are_grounded(bound):
+    assert len(networks_of(read_description(COUNTS.format(bound)))[0].bases) in (3, 4)

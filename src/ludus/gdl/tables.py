@@ -24,8 +24,9 @@ TICKS = 2048
 """Ticks between two checks of the clock. The generated code makes them in nested loops and for every new goal."""
 MEMORY_SECONDS = 0.2
 """Seconds between two checks of the memory in use."""
-MAX_NESTING = 1_000
-"""Levels of a term that rules build. A list of cells, such as a search through a board keeps, may have hundreds."""
+MAX_NESTING = 2_000
+"""Levels of a term that rules build. A list of cells, such as a search through a board keeps, may have hundreds, and
+so has a number that is counted as (s (s zero))."""
 MAX_PARTS = 10_000
 """Functions in a term that rules build: one that is put into itself twice doubles with every level."""
 MAX_STATIC = 2_000_000
