@@ -128,8 +128,9 @@ def ways_to_ground(description: Description) -> dict[str, list[Rule]]:
         if count > MOST_HEADS:
             raise CannotGround(f"there are {count:.0e} ground atoms, in {shorten(str(rule), 80)}")
     ways = {"plain": clauses}
-    if any(_is_long(rule) for rule in clauses):
-        ways["split"] = [part for number, rule in enumerate(clauses) for part in split(rule, number)]
+    parts = [part for number, rule in enumerate(clauses) for part in split(rule, number)]
+    if len(parts) > len(clauses):
+        ways["split"] = parts
     return ways
 
 
