@@ -4,7 +4,7 @@ import pytest
 
 from ludus.gdl.demand import PREFIX, on_demand
 from ludus.gdl.game import GdlGame, game_of
-from ludus.gdl.grounding import ground
+from ludus.gdl.grounding import ground, ways_to_ground
 from ludus.gdl.language import read_description
 from tests.gdl.naive import Naive
 from tests.gdl.random_descriptions import ByAnyPlan, ByNetwork, ByReasoner, differences, usual_ways
@@ -108,3 +108,10 @@ def test_what_is_too_large_as_a_whole_is_grounded_for_what_is_asked(rules):
     description = read_description(text)
     assert ground(description, seconds=20).size < 60_000
     assert isinstance(game_of(description), GdlGame)
+
+
+@pytest.mark.parametrize(("head", "ways"), [("(all ?a ?b ?c ?d ?e)", ["plain"]), ("(all ?a)", ["plain", "split"])])
+def test_a_description_is_grounded_twice_only_if_a_long_rule_can_be_split(head, ways):
+    text = f"""(role r) (bit 0) (bit 1) (legal r a) (goal r 0) (<= terminal {head.replace("?", "")})
+        (<= {head} (bit ?a) (bit ?b) (bit ?c) (bit ?d) (bit ?e) (true (p ?a ?b)) (true (q ?c ?d)) (true (q ?b ?e)))"""
+    assert list(ways_to_ground(read_description(text))) == ways

@@ -175,7 +175,7 @@ def test_a_hopeless_grounding_ends_when_its_rules_are_too_large_and_not_when_the
 
 def test_a_grounding_that_uses_up_its_cpu_time_ends_before_the_time_of_waiting_is_up(monkeypatch):
     text = """(role r) (init (stack nil)) (legal r pop) (item a) (item b) (<= (legal r (push ?x)) (item ?x))
-        (<= (next (stack (cons ?x ?s))) (true (stack ?s)) (does r (push ?x)))
+        (<= (next (stack ?s)) (pushed ?s)) (<= (pushed (cons ?x ?s)) (true (stack ?s)) (does r (push ?x)))
         (goal r 0) (<= terminal (true (stack pop)))"""
     monkeypatch.setattr(LIMITS, "grounding_cpu_seconds", 1.0)
     with pytest.raises(CannotGround, match="longer than 1 s of CPU time"):
@@ -247,7 +247,7 @@ def test_gdl_check_lists_problems_with_their_places(tmp_path, capsys):
     assert lines[0].startswith(f"error: rules.kif, line {TICTACTOE.count(chr(10)) + 2}, column 1: the variable ?move")
     assert lines[1].startswith("warning: rules.kif, line")
     assert lines[-1].endswith("1 error, 1 warning: it can be played")
-    path.write_text(f"{TICTACTOE}\n(next 1 2)")
+    path.write_text(f"{TICTACTOE}\n(<= terminal q)\n(<= q (not q))")
     assert main(["gdl", "check", str(path)]) == 1
     assert capsys.readouterr().out.splitlines()[-1].endswith("1 error, 0 warnings: it cannot be played")
     assert main(["gdl", "check", "gdl:tictactoe"]) == 0

@@ -151,6 +151,12 @@ FORBIDDEN = {
         (<= (next (pile 1)) (someone double)) (<= (someone ?m) (does ?p ?m) (legal ?p ?m) (distinct ?m noop))
         (<= (next (pile 0)) (true (pile 0))) (<= terminal (true (pile 0)))
         (<= (goal ?p 100) (true (control ?p)) (not terminal)) (<= (goal ?p 10) (role ?p) terminal)""",
+    "keywords with another number of arguments": f"""(role r) {CLOCK} {ANY} (role) (role a b) (goal) (goal r) (init p 1)
+        (legal r a) (legal r b) (legal r c d) (legal) (<= (next p) (does r a)) (<= (next q) (true p) (not (does r)))
+        (<= (next s) (true p 1)) (<= (terminal r) (true p)) (<= (next t 1) (true p)) (<= (next u) (legal r c d))
+        (<= (next o) (goal ?x))""",
+    "a relation that nothing asks for and that depends on its own negation": f"""(role r) {CLOCK} {ANY} (legal r a)
+        (<= yes (not no)) (<= no (not yes)) (<= (next p) (does r a))""",
     "noop for a role that only the head names": f"""{TURNS} {CLOCK} {ANY} (legal white a) (legal white b)
         (<= (legal ?p noop) (not (true (control ?p))))
         (<= (legal ?p wait) (true (step 1)) (not (true (control ?p))))""",

@@ -6,15 +6,17 @@ from random import Random
 import pytest
 
 import ludus
-from ludus.gdl.game import GdlGame, make, make_file
+from ludus.gdl.game import GdlGame, make, make_file, networks_of
+from ludus.gdl.grounding import CannotGround, ways_to_ground
 from ludus.gdl.kif import show
 from ludus.gdl.language import read_description
 from ludus.gdl.reasoned import ReasonedGame
 from ludus.gdl.reasoner import Reasoner
 from ludus.gdl.sheets import names
+from ludus.gdl.tables import TooLarge
 from ludus.rules import EVERYONE
 from tests.gdl.naive import Naive
-from tests.gdl.random_descriptions import Writer, differences, usual_ways
+from tests.gdl.random_descriptions import ByReasoner, Writer, differences, usual_ways
 
 SHEETS = Path(__file__).parent / "sheets"
 LARGE = ("othello",)
@@ -141,3 +143,73 @@ def test_a_role_may_have_tens_of_thousands_of_moves_in_one_position():
     position = game.start()
     assert len(position.actions) == 26**3
     assert position.play("(orders z y x)").values == (1.0,)
+
+
+LISTS = f"""(role r) {" ".join(f"(place {i})" for i in range(1, 8))} (init (bridge 1 2)) (init (bridge 2 3))
+    (init (bridge 3 7)) (init (bridge 1 4)) (init (bridge 4 5)) (init (bridge 5 6)) (init (bridge 6 7))
+    (init (bridge 5 2))
+    (<= (legal r (burn ?x ?y)) (true (bridge ?x ?y)) (way (cons 1 nil) 7 nil))
+    (<= (next (bridge ?x ?y)) (true (bridge ?x ?y)) (not (does r (burn ?x ?y))))
+    (<= terminal (not open)) (<= open (way (cons 1 nil) 7 nil)) (<= (goal r 100) (not (true (bridge 1 2))))
+    (<= (way (cons ?end ?rest) ?end ?seen))
+    (<= (way (cons ?x ?rest) ?end ?seen) (ends ?x ?all) (fresh ?all ?seen ?some) (append ?some ?rest ?more)
+        (way ?more ?end (cons ?x ?seen)))
+    (<= (ends ?x (cons ?y nil)) (true (bridge ?x ?y))) (<= (ends ?x nil) (place ?x))
+    (<= (ends ?x (cons ?y (cons ?z nil))) (true (bridge ?x ?y)) (true (bridge ?x ?z)) (distinct ?y ?z))
+    (<= (append nil ?l ?l)) (<= (append (cons ?x ?k) ?l (cons ?x ?m)) (append ?k ?l ?m))
+    (<= (member ?x (cons ?x ?l))) (<= (member ?x (cons ?y ?l)) (member ?x ?l))
+    (<= (fresh nil ?seen nil)) (<= (fresh (cons ?x ?l) ?seen ?m) (member ?x ?seen) (fresh ?l ?seen ?m))
+    (<= (fresh (cons ?x ?l) ?seen (cons ?x ?m)) (place ?x) (not (member ?x ?seen)) (fresh ?l ?seen ?m))"""
+"""A search through a graph with lists: it ends if the literals are asked in their order, with the lists known."""
+
+
+def test_a_search_with_lists_ends_as_it_does_for_a_prover_that_works_from_left_to_right():
+    description = read_description(LISTS)
+    for seed in range(3):
+        assert differences(description, seed, 8, [ByReasoner(description), Naive(LISTS)]) is None
+
+
+def test_lists_may_have_hundreds_of_elements():
+    count = 400
+    text = f"""(role r) (goal r 100) (init start) (<= terminal (true over)) (<= (next over) (true start))
+        {" ".join(f"(succ {i} {i + 1})" for i in range(count))} (<= (upto {count} nil))
+        (<= (upto ?i (cons ?i ?l)) (succ ?i ?j) (upto ?j ?l)) (<= (last (cons ?x nil) ?x))
+        (<= (last (cons ?x ?l) ?y) (last ?l ?y)) (<= (legal r ?x) (upto 0 ?l) (last ?l ?x))"""
+    reasoner = Reasoner(read_description(text))
+    assert reasoner.legal(reasoner.initial, "r") == [str(count - 1)]
+
+
+@pytest.mark.parametrize("plies", [0, 40])
+def test_terms_that_double_with_every_step_are_given_up_at_once(plies):
+    text = """(role r) (p a) (<= (p (f ?x ?x)) (p ?x)) (<= (legal r (go ?x)) (p ?x)) (legal r stay) (goal r 100)
+        (<= terminal (p b)) (init (q a)) (<= (next (q (f ?x ?x))) (true (q ?x)))"""
+    reasoner = Reasoner(read_description(text))
+
+    def play() -> None:
+        facts = reasoner.initial
+        for _ in range(plies):
+            facts = reasoner.next(facts, {"r": "stay"})
+        reasoner.legal(facts, "r")
+
+    with pytest.raises(TooLarge, match="the rules build terms of more than 10,000 parts"):
+        play()
+
+
+COUNTS = """(role r) (init (step zero)) (legal r a) (legal r b) (<= (next (step (s ?n))) (true (step ?n)) {})
+    (<= (next on) (does r a)) (goal r 50) (<= terminal (true never)) (go zero) (go (s zero)) (top (s zero))"""
+
+
+def test_facts_that_grow_with_every_step_are_left_to_the_reasoner_and_played_to_the_longest_game():
+    description = read_description(COUNTS.format(""))
+    with pytest.raises(CannotGround, match="the facts grow with every step"):
+        ways_to_ground(description)
+    position = ReasonedGame(description).start()
+    while not position.is_over:
+        position = position.play("a")
+    assert len(position.played) == 1000
+    assert position.text.count("(s ") == 1000
+
+
+@pytest.mark.parametrize("bound", ["(go ?n)", "(not (top ?n))", "(distinct ?n (s zero))", "(true (step zero)) (go ?n)"])
+def test_facts_that_grow_to_a_bound_are_grounded(bound):
+    assert len(networks_of(read_description(COUNTS.format(bound)))[0].bases) in (3, 4)

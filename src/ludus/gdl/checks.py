@@ -32,6 +32,8 @@ NEVER_IN_BODIES = ("init", "next", "base", "input")
 STATIC = (("init", 1), ("base", 1), ("input", 2))
 SEES = ("sees", 2)
 STATE_ONLY = (("legal", 2), ("goal", 2), ("terminal", 0))
+ASKED = (("role", 1), ("init", 1), ("next", 1), *STATE_ONLY)
+"""Relations that a game asks for."""
 
 
 @dataclass(frozen=True)
@@ -87,7 +89,7 @@ class _Checker:
         if known is None:  # a rule may be long and have many problems
             known = self.shown[id(rule)] = self.description.place(rule.offset), shorten(str(rule), 100)
         text = f"{known[0]}: {message}; in {known[1]}"
-        return Problem(text, is_error, is_fatal and rule.head.name not in ("base", "input"), rule.offset, is_loss)
+        return Problem(text, is_error, is_fatal, rule.offset, is_loss)
 
     def problems(self) -> Iterator[Problem]:
         for slip in self.description.slips:
@@ -110,11 +112,9 @@ class _Checker:
         for atom in (rule.head, *(literal.atom for literal in literals_in(rule.body))):
             if atom.name in KEYWORDS and len(atom.args) != KEYWORDS[atom.name]:
                 wanted = KEYWORDS[atom.name]
-                yield self.problem(
-                    rule,
-                    f"{atom.name} takes {wanted} argument{'s' * (wanted != 1)}, not {len(atom.args)}",
-                    is_fatal=True,
-                )
+                message = f"{atom.name} takes {wanted} argument{'s' * (wanted != 1)}, not {len(atom.args)}"
+                is_loss = rule.head.name not in ("base", "input")  # nothing asks for those
+                yield self.problem(rule, f"{message}; it is read as another relation", is_loss=is_loss)
             for term in atom.args:
                 for function in _functions(term):
                     if function.lower() in KEYWORDS:
@@ -171,6 +171,7 @@ class _Checker:
                         edges = self.edges[head]
                         rule = next(rule for used, _, rule in edges if used == target or target in self.reachable(used))
                         yield self.problem(rule, f"{head[0]} must not depend on {name}, and does through its body")
+        asked = set().union(*map(self.reachable, ASKED))
         for key, edges in self.edges.items():
             for used, negated, rule in edges:
                 if self.component.get(used) != self.component[key] or used not in self.heads:
@@ -178,7 +179,7 @@ class _Checker:
                 if negated:
                     # With arguments the atoms may have an order, as in (<= (legal ?r noop) (not (legal ?r go))).
                     message = f"{key[0]} depends on its own negation through {used[0]}"
-                    yield self.problem(rule, message, is_fatal=key[1] == used[1] == 0)
+                    yield self.problem(rule, message, is_fatal=key[1] == used[1] == 0 and key in asked)
         for key, edges in self.edges.items():
             for rule in {id(rule): rule for used, _, rule in edges if self.in_cycle(key, used)}.values():
                 yield from self.recursion(key, rule)

@@ -6,6 +6,7 @@ import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import combinations
 
 from ludus.gdl.checks import Key
 from ludus.gdl.components import component_of
@@ -19,6 +20,9 @@ STATIC, STATE, MOVES = 0, 1, 2
 Simple = Literal | Distinct
 Row = tuple[Term, ...]
 Needs = frozenset[frozenset[int]]
+
+MOST_PLACES = 10
+"""Arguments of a clause that must be known, of which all sets are tried."""
 
 
 @dataclass(frozen=True)
@@ -144,21 +148,23 @@ def _find_needs(program: Program) -> None:
 
 
 def _needs_of(clause: Clause, needs: dict[Key, Needs]) -> Iterator[frozenset[int]]:
-    """What a clause needs. It finds a variable if it can ask for a positive literal with it. Arguments without which it
-    never finds all are needed each; then one of those that are enough beside them, such as the first or the third of
-    (sum ?x 0 ?x), or the number before or after a row in a clause that counts row by row."""
-    places = range(len(clause.head.args))
-    all_found = _found(clause, needs, places)
-    if _found(clause, needs, ()) == all_found:
+    """What a clause needs. It finds a variable if it can ask for a positive literal with it. Each group is a smallest
+    set of arguments without which it does not find all: the first and the third of (sum ?x 0 ?x); in a clause that
+    counts row by row, the number before and after a row; and what a recursive clause finds from some of its arguments
+    together, or from another alone."""
+    all_found = _found(clause, needs, range(len(clause.head.args)))
+    found, _ = alone = _found(clause, needs, ())
+    if alone == all_found:
         return
-    always = [i for i in places if _found(clause, needs, [other for other in places if other != i]) != all_found]
-    yield from (frozenset([i]) for i in always)
-    if _found(clause, needs, always) == all_found:
-        return
-    enough = frozenset(i for i in places if _found(clause, needs, [*always, i]) == all_found)
-    if enough:
-        yield enough
-    else:
+    places = [i for i, term in enumerate(clause.head.args) if not found.issuperset(variables_of(term))]
+    groups: list[frozenset[int]] = []
+    for size in range(1, len(places) + 1 if len(places) <= MOST_PLACES else 2):
+        for group in map(frozenset, combinations(places, size)):
+            known = [i for i in places if i not in group]
+            if not any(other <= group for other in groups) and _found(clause, needs, known) != all_found:
+                groups.append(group)
+    yield from groups
+    if len(places) > MOST_PLACES and _found(clause, needs, [i for group in groups for i in group]) != all_found:
         yield from _needs_of_literals(clause, needs)
 
 

@@ -47,8 +47,8 @@ SAMPLE_GAMES, SAMPLES, SAMPLED_MOVES = 20, 2000, 4_000_000
 properties of a game are worth a proof."""
 
 
-MANY_GATES = 10_000
-"""A network with more gates serves for sweeps and for the circuit."""
+MANY_GATES, MANY_RULES = 10_000, 1_000_000
+"""A network with more gates, or of more ground rules, serves for sweeps and for the circuit."""
 WIDEST = 1.3
 """A circuit has wide gates if they have at most this number of times the connections of factored ones: beyond, flips
 cost more, up to ten times."""
@@ -279,7 +279,7 @@ def collector_at_rest() -> Iterator[None]:
 def networks_of(description: Description) -> tuple[Network, Network]:
     """The network of a valid description, for sweeps, and another for a circuit, with wide gates where that is good.
 
-    A large network serves both, because it takes a second to build another one.
+    A large network serves both, because it takes a second or more to build another one.
     """
     if importlib.util.find_spec("clingo") is None:
         raise UnknownGame(
@@ -289,7 +289,7 @@ def networks_of(description: Description) -> tuple[Network, Network]:
     grounded = ground(description)
     roles = roles_of(description, grounded, order)
     network = build_network(grounded, roles, order)
-    if len(network.kinds) > MANY_GATES:
+    if len(network.kinds) > MANY_GATES or len(grounded.rules) > MANY_RULES:
         return network, network
     connections = len(network.literals)
     with contextlib.suppress(TooWide):

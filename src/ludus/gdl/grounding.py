@@ -20,12 +20,12 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import prod
-from typing import IO
+from typing import IO, TypeGuard
 
 import numpy as np
 
@@ -43,6 +43,7 @@ from ludus.gdl.language import (
     Literal,
     Rule,
     Term,
+    is_variable,
     literals_in,
     variables_in,
     variables_of,
@@ -121,18 +122,43 @@ def ways_to_ground(description: Description) -> dict[str, list[Rule]]:
         if loose := loose_in_head(rule):
             shown = shorten(min(loose), 40), shorten(str(stated(rule)), 80)
             raise CannotGround(f"the variable {shown[0]} of a head stands in no positive literal, in {shown[1]}")
+        if grows(rule):
+            raise CannotGround(f"the facts grow with every step, in {shorten(str(rule), 80)}")
     for rule, count in count_heads(clauses):
         if count > MOST_HEADS:
             raise CannotGround(f"there are {count:.0e} ground atoms, in {shorten(str(rule), 80)}")
     ways = {"plain": clauses}
-    if any(_is_long(rule) for rule in clauses):
-        ways["split"] = [part for number, rule in enumerate(clauses) for part in split(rule, number)]
+    parts = [part for number, rule in enumerate(clauses) for part in split(rule, number)]
+    if len(parts) > len(clauses):
+        ways["split"] = parts
     return ways
 
 
 def loose_in_head(rule: Rule) -> set[str]:
     """The variables of a head that no positive literal of the body has."""
     return {name for term in rule.head.args for name in variables_of(term)} - positive_variables(rule.body)
+
+
+def grows(rule: Rule) -> bool:
+    """True for a rule such as (<= (next (step (s ?n))) (true (step ?n))), which makes larger facts of a kind without
+    end: the rule takes any fact of the kind, and what it makes of one it takes again."""
+    made = rule.head.args[0] if rule.head.key == ("next", 1) else ""
+    uses = Counter(name for item in rule.body for term in _terms_of(item) for name in variables_of(term))
+    for item in rule.body:
+        fact = item.atom.args[0] if _is_positive(item) and item.atom.key == ("true", 1) else ""
+        if isinstance(made, tuple) and isinstance(fact, tuple) and (made[0], len(made)) == (fact[0], len(fact)):
+            pairs = list(zip(made[1:], fact[1:], strict=True))
+            takes_again = all(new == old or (is_variable(old) and uses[str(old)] == 1) for new, old in pairs)
+            if takes_again and any(isinstance(new, tuple) and old in variables_of(new) for new, old in pairs):
+                return True
+    return False
+
+
+def _terms_of(item: Item) -> tuple[Term, ...]:
+    if isinstance(item, Literal):
+        return item.atom.args
+    assert isinstance(item, Distinct)
+    return item.left, item.right
 
 
 def stated(rule: Rule) -> Rule:
@@ -332,7 +358,7 @@ def split(rule: Rule, number: int) -> list[Rule]:
     return [*made, Rule(rule.head, tuple(body), rule.offset)] if made else [rule]
 
 
-def _is_positive(item: Item) -> bool:
+def _is_positive(item: Item) -> TypeGuard[Literal]:
     return isinstance(item, Literal) and not item.negated
 
 

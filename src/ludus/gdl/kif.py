@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import Any
 
 from ludus.errors import LudusError
 
@@ -121,10 +122,18 @@ def parse_until_stray(text: str, source: str = "the description") -> tuple[list[
 
 
 def show(expression: Expression | str | tuple) -> str:
-    """An expression, or a term made of tuples, in KIF."""
-    if isinstance(expression, str):
-        return str(expression)
-    return "(" + " ".join(show(item) for item in expression) + ")"
+    """An expression, or a term made of tuples, in KIF. Rules may build terms of a thousand levels."""
+    words: list[str] = []
+    stack: list[Any] = [expression]
+    while stack:
+        item = stack.pop()
+        if isinstance(item, str):
+            words.append(item)
+        else:
+            words.append("(")
+            stack.append(")")
+            stack += reversed(item)
+    return " ".join(words).replace("( ", "(").replace(" )", ")")
 
 
 def decode(content: bytes) -> str:

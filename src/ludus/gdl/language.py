@@ -174,13 +174,20 @@ def variables_in(items: Iterable[Item]) -> set[str]:
     return found
 
 
-def rank(term: Term, order: dict[str, int]) -> tuple:
+def rank(term: Term, order: dict[str, int]) -> tuple[int, ...]:
     """A key that sorts terms by the places of their names in the text, and numbers by their value."""
-    if isinstance(term, tuple):
-        return (1, order.get(term[0], 0), len(term), *(rank(part, order) for part in term[1:]))
-    if term.isdecimal() and len(term) < 10:
-        return (0, -1, int(term))
-    return (0, order.get(term, 0), 0)
+    key: list[int] = []
+    stack = [term]
+    while stack:
+        each = stack.pop()
+        if isinstance(each, tuple):
+            key += (1, order.get(each[0], 0), len(each))
+            stack += reversed(each[1:])
+        elif each.isdecimal() and len(each) < 10:
+            key += (0, -1, int(each))
+        else:
+            key += (0, order.get(each, 0), 0)
+    return tuple(key)
 
 
 def goal_of(value: Term) -> int | None:

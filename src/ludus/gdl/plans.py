@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from math import frexp
 from operator import itemgetter
 from typing import Any
@@ -260,6 +261,7 @@ class _Item:
 
     def __init__(self, item: Simple, is_recursive: bool):
         self.item, self.is_recursive = item, is_recursive
+        self.is_positive = isinstance(item, Literal) and not item.negated
         self.names = frozenset(variables_of_item(item))
         self.steps: dict[tuple, Step | None] = {}
         """By the names that are bound, those that are used later, and the power of two of the times: the step."""
@@ -302,6 +304,7 @@ class _Order:
         self, items: list[_Item], bound: set[str], collects: bool, times: float
     ) -> tuple[Step | Exists, list[_Item]]:
         candidates: list[tuple[Step | Exists, list[_Item]]] = []
+        endless: list[tuple[Step | Exists, list[_Item]]] = []
         groups = _groups(items, bound) if len(items) <= LONG_BODY else [items]
         wanted = self.wanted if collects else set()
         for group in groups:
@@ -315,15 +318,26 @@ class _Order:
                 step = self._step(item, bound, used, times)
                 if step is None:
                     continue
-                if step.is_loop and is_test and collects:  # such as (p ?x ?x)
-                    candidates.append((Exists((step,), min(0.5, step.fan), step.cost), [item]))
-                else:
-                    candidates.append((step, [item]))
+                is_early = self._is_early(item, step, items, bound)
+                is_single = step.is_loop and is_test and collects  # such as (p ?x ?x)
+                chosen = Exists((step,), min(0.5, step.fan), step.cost) if is_single else step
+                (endless if is_early else candidates).append((chosen, [item]))
+        candidates = candidates or endless
         if not candidates:
             raise BadDescription(
                 f"a variable of {shorten(str(self.clause), 80)} cannot be found: it stands in no positive literal"
             )
         return min(candidates, key=lambda each: _merit(each[0]))
+
+    def _is_early(self, item: _Item, step: Step, items: list[_Item], bound: set[str]) -> bool:
+        """True for a literal that may have answers without end if it is asked before those that stand before it and
+        give values to its variables: rules over lists, such as (append ?front ?back ?all), count on their order."""
+        literal = step.item
+        if not isinstance(literal, Literal) or literal.atom.key not in self.planner.program.growing:
+            return False
+        unknown = item.names - bound
+        before = takewhile(lambda other: other is not item, items)
+        return any(not unknown.isdisjoint(other.names) for other in before if other.is_positive)
 
     def _step(self, item: _Item, bound: set[str], used: set[str], times: float) -> Step | None:
         known = item.names & bound, item.names & used, frexp(times)[1]

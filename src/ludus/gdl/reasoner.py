@@ -23,7 +23,7 @@ from ludus.gdl.kif import names_of
 from ludus.gdl.language import KEYWORDS, Description, Literal, Term, rank
 from ludus.gdl.limits import LIMITS
 from ludus.gdl.plans import Planner
-from ludus.gdl.tables import ACTIVE, Tables, TooLarge, shallow
+from ludus.gdl.tables import ACTIVE, MAX_NESTING, Tables, TooLarge, shallow
 
 STATIC_TICKS, ALL_STATIC_TICKS = 20_000, 400_000
 """Ticks (see Tables) for evaluating one static relation as a whole, and for all of them."""
@@ -62,7 +62,7 @@ class Reasoner:
         """Facts and moves, each with what sorts it."""
         self._loaded: Any = None
         order = self._in_order()
-        self._frames = 500 + FRAMES * _longest_chain(order)
+        self._frames = 500 + FRAMES * _longest_chain(order) + MAX_NESTING  # to compare terms takes a frame a level
         self._evaluate_static(order)
         with self._query():
             self.initial: tuple[Term, ...] = self._facts(self._ask(INIT)())

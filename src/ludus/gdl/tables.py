@@ -17,13 +17,18 @@ from typing import Any
 from ludus.errors import LudusError
 from ludus.gdl.checks import Key
 from ludus.gdl.clauses import MOVES, STATE, STATIC, Row
-from ludus.gdl.kif import MAX_DEPTH, BadDescription
+from ludus.gdl.kif import BadDescription
 from ludus.gdl.language import Term
 
 TICKS = 2048
 """Ticks between two checks of the clock. The generated code makes them in nested loops and for every new goal."""
 MEMORY_SECONDS = 0.2
 """Seconds between two checks of the memory in use."""
+MAX_NESTING = 2_000
+"""Levels of a term that rules build. A list of cells, such as a search through a board keeps, may have hundreds, and
+so has a number that is counted as (s (s zero))."""
+MAX_PARTS = 10_000
+"""Functions in a term that rules build: one that is put into itself twice doubles with every level."""
 MAX_STATIC = 2_000_000
 """Answers of static relations that are kept."""
 
@@ -106,12 +111,14 @@ ACTIVE: Any = object()
 
 
 def shallow(term: Term) -> Term:
-    """The same term; TooLarge if it is nested deeper than a description may be."""
-    level, depth = [term], 0
+    """The same term; TooLarge if it is so deep or so large that it may grow without end."""
+    level, depth, parts = [term], 0, 0
     while level:
-        depth += 1
-        if depth > MAX_DEPTH:
-            raise TooLarge(f"the rules build terms that are nested deeper than {MAX_DEPTH} levels")
+        depth, parts = depth + 1, parts + len(level)
+        if depth > MAX_NESTING:
+            raise TooLarge(f"the rules build terms that are nested deeper than {MAX_NESTING:,} levels")
+        if parts > MAX_PARTS:
+            raise TooLarge(f"the rules build terms of more than {MAX_PARTS:,} parts")
         level = [part for each in level if isinstance(each, tuple) for part in each[1:] if isinstance(part, tuple)]
     return term
 
